@@ -1,0 +1,73 @@
+"""Counterfactual explanations of brain-network classifiers.
+
+>>> import countergraph as cg
+>>> data = cg.make_cohort()
+>>> model = cg.train(data)
+>>> result = cg.find_counterfactuals(model, data.subset(["subject-001"]))[0]
+>>> print(result.sentence)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from countergraph.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs as ContrastSubgraphs
+    from countergraph.classifiers.linear_rule import LinearRule as LinearRule
+    from countergraph.classifiers.linear_rule import load_published_rule as load_published_rule
+    from countergraph.classifiers.model import MODELS as MODELS
+    from countergraph.classifiers.model import Model as Model
+    from countergraph.classifiers.model import train as train
+    from countergraph.classifiers.model_files import load_model as load_model
+    from countergraph.classifiers.model_files import save_model as save_model
+    from countergraph.counterfactual import Counterfactual as Counterfactual
+    from countergraph.counterfactual import Counterfactuals as Counterfactuals
+    from countergraph.datasets.load import DATASETS as DATASETS
+    from countergraph.datasets.load import load_dataset as load_dataset
+    from countergraph.datasets.synthetic import make_cohort as make_cohort
+    from countergraph.find import find_counterfactual as find_counterfactual
+    from countergraph.find import find_counterfactuals as find_counterfactuals
+    from countergraph.find import optimal_counterfactual as optimal_counterfactual
+    from countergraph.graphs.atlas import Atlas as Atlas
+    from countergraph.graphs.atlas import load_aal116 as load_aal116
+    from countergraph.graphs.binarize import binarize as binarize
+    from countergraph.graphs.dataset import GraphDataset as GraphDataset
+    from countergraph.graphs.files import save_dataset as save_dataset
+    from countergraph.oracle import Oracle as Oracle
+    from countergraph.search.methods import METHODS as METHODS
+
+# Where each public name lives. They are imported when first used, so that `countergraph --help` does not wait for
+# scikit-learn and matplotlib.
+_HOMES = {
+    "classifiers.contrast_subgraphs": ("ContrastSubgraphs",),
+    "classifiers.linear_rule": ("LinearRule", "load_published_rule"),
+    "classifiers.model": ("MODELS", "Model", "train"),
+    "classifiers.model_files": ("load_model", "save_model"),
+    "counterfactual": ("Counterfactual", "Counterfactuals"),
+    "datasets.load": ("DATASETS", "load_dataset"),
+    "datasets.synthetic": ("make_cohort",),
+    "find": ("find_counterfactual", "find_counterfactuals", "optimal_counterfactual"),
+    "graphs.atlas": ("Atlas", "load_aal116"),
+    "graphs.binarize": ("binarize",),
+    "graphs.dataset": ("GraphDataset",),
+    "graphs.files": ("save_dataset",),
+    "oracle": ("Oracle",),
+    "search.methods": ("METHODS",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'countergraph' has no attribute {name!r}")
+    value = getattr(import_module(f"countergraph.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,170 @@
+"""The white box: a rule that is linear in the edges.
+
+Anything with scikit-learn's shape of a two-class linear classifier on edge vectors, ``coef_`` (1, pairs),
+``intercept_`` and ``classes_``, is such a rule; `linear_form` finds it inside a pipeline.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
+
+from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
+from countergraph.datasets.cohorts import ROOT_VARIABLE, cohort_folder
+from countergraph.errors import FileError, InputError, unknown
+from countergraph.graphs.pairs import Bits, Floats, Indices, pair_count, pairs_within, region_count
+
+
+@runtime_checkable
+class LinearInEdges(Protocol):
+    """A two-class classifier whose score is ``edges @ coef_[0] + intercept_``; positive means ``classes_[1]``."""
+
+    @property
+    def coef_(self) -> Floats:
+        """The weight of every edge, shape (1, pairs)."""
+        ...
+
+    @property
+    def intercept_(self) -> Floats:
+        """What is added, shape (1,)."""
+        ...
+
+    @property
+    def classes_(self) -> NDArray[np.generic]:
+        """The class at most 0 and the class above it."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRule:
+    """Count the edges inside vertex sets, weigh the counts, add the intercept: class 1 if the score is above 0.
+
+    Parameters
+    ----------
+    vertex_sets
+        Sets of region numbers.
+    weights
+        One number for each set.
+    intercept
+        What is added to the weighted counts.
+    n_regions
+        The number of regions of the graphs.
+    """
+
+    vertex_sets: tuple[tuple[int, ...], ...]
+    weights: tuple[float, ...]
+    intercept: float
+    n_regions: int
+
+    def __init__(
+        self, vertex_sets: Sequence[ArrayLike], weights: Sequence[float], intercept: float, n_regions: int
+    ) -> None:
+        sets = tuple(tuple(sorted({int(v) for v in np.asarray(each).ravel()})) for each in vertex_sets)
+        if len(sets) != len(weights) or not sets:
+            raise InputError(f"a rule needs one weight for each vertex set; got {len(sets)} and {len(weights)}")
+        for each in sets:
+            if each and not 0 <= each[0] <= each[-1] < n_regions:
+                raise InputError(f"vertex sets must hold region numbers from 0 to {n_regions - 1}")
+        if not np.isfinite([*weights, intercept]).all():
+            raise InputError("weights and intercept must be finite")
+        object.__setattr__(self, "vertex_sets", sets)
+        object.__setattr__(self, "weights", tuple(float(w) for w in weights))
+        object.__setattr__(self, "intercept", float(intercept))
+        object.__setattr__(self, "n_regions", int(n_regions))
+
+    @property
+    def classes_(self) -> NDArray[np.generic]:
+        """The two answers, 0 and 1."""
+        return np.array([0, 1])
+
+    @property
+    def coef_(self) -> Floats:
+        """The weight of every edge, shape (1, pairs)."""
+        coefficients = np.zeros((1, pair_count(self.n_regions)))
+        for pairs, weight in zip(self._pairs, self.weights, strict=True):
+            coefficients[0, pairs] += weight
+        return coefficients
+
+    @property
+    def intercept_(self) -> Floats:
+        """The intercept, shape (1,)."""
+        return np.array([self.intercept])
+
+    def embed(self, edges: Bits) -> Floats:
+        """Count the edges of each graph (graphs, pairs) inside each vertex set, shape (graphs, sets)."""
+        return np.stack([edges.take(pairs, axis=1).sum(axis=1, dtype=np.float64) for pairs in self._pairs], axis=1)
+
+    def decision_function(self, edges: Bits) -> Floats:
+        """Return the score of each graph (graphs, pairs)."""
+        return np.asarray((self.embed(edges) * self.weights).sum(axis=1) + self.intercept)
+
+    def predict(self, edges: Bits) -> NDArray[np.int64]:
+        """Return 1 where the score is above 0, else 0."""
+        return (self.decision_function(edges) > 0).astype(np.int64)
+
+    def project(self, points: ArrayLike) -> Floats:
+        """Move embedded points (graphs, sets) straight onto the boundary: the paper's optimum (section 4.3)."""
+        given, normal = np.asarray(points, dtype=np.float64), np.array(self.weights)
+        step = (given @ normal + self.intercept) / (normal @ normal)
+        return np.asarray(given - step[..., None] * normal)
+
+    @cached_property
+    def _pairs(self) -> list[Indices]:
+        return [pairs_within(vertices, self.n_regions) for vertices in self.vertex_sets]
+
+
+def linear_form(model: object) -> LinearInEdges | None:
+    """Return the linear rule that ``model`` is, or None if it is not one.
+
+    Understands `LinearRule`, linear scikit-learn classifiers of two classes on edge vectors, and the pipeline of
+    `ContrastSubgraphs` and a linear classifier.
+    """
+    if isinstance(model, Pipeline) and len(model) == 2 and isinstance(model[0], ContrastSubgraphs):
+        last = model[1]
+        if _is_binary_linear(last) and list(last.classes_) == [0, 1]:
+            n_regions = region_count(model[0].n_features_in_)
+            return LinearRule(model[0].subgraphs_, last.coef_[0], float(last.intercept_[0]), n_regions)
+        return None
+    if isinstance(model, Pipeline) and len(model) == 1:
+        return linear_form(model[0])
+    return model if isinstance(model, LinearInEdges) and _is_binary_linear(model) else None
+
+
+def _is_binary_linear(model: object) -> bool:
+    return isinstance(model, LinearInEdges) and len(model.classes_) == 2 and np.asarray(model.coef_).shape[0] == 1
+
+
+def load_published_rule(cohort: str, root: str | Path | None = None) -> LinearRule:
+    """Load the rule that the paper's authors published for ``"asd"`` or ``"adhd"``.
+
+    Parameters
+    ----------
+    cohort
+        The name of the cohort.
+    root
+        The folder that holds ``published_rules.json``; by default where ``COUNTERGRAPH_DATA`` points.
+    """
+    path = cohort_folder(cohort, root).parent / "published_rules.json"
+    try:
+        rules = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FileError(f"{path}: cannot be read as JSON ({error}); set root= or {ROOT_VARIABLE}") from error
+    if cohort not in rules:
+        raise unknown("published rule", cohort, rules)
+    rule = rules[cohort]
+    names = [f"td_{cohort}", f"{cohort}_td"]
+    n_regions = {"asd": 116, "adhd": 190}[cohort]
+    return LinearRule(
+        [rule[name] for name in names],
+        [rule[f"{name}_weight"] for name in names],
+        rule["intercept"],
+        n_regions,
+    )

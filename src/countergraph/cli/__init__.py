@@ -1,0 +1,24 @@
+"""The command line: parse, call, render. No logic of its own."""
+
+from __future__ import annotations
+
+import sys
+
+from countergraph.errors import CountergraphError
+
+
+def main() -> None:
+    """Run ``countergraph``: 0 fine, 1 nothing found, 2 bad input, 130 interrupted."""
+    from countergraph.cli.app import app
+
+    try:
+        app()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except CountergraphError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,39 @@
+"""The commands and their order in the help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from countergraph.cli import data, demo, explain, methods, train
+from countergraph.version import __version__
+
+app = typer.Typer(
+    name="countergraph",
+    help="Explain brain-network classifiers: the fewest connections to change so that the answer changes.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"countergraph {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
+) -> None:
+    pass
+
+
+app.command("demo")(demo.demo)
+app.add_typer(data.app, name="data")
+app.command("train")(train.train)
+app.command("explain")(explain.explain)
+app.command("methods")(methods.methods)

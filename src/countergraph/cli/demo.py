@@ -1,0 +1,77 @@
+"""``countergraph demo``: the main job on the built-in cohort."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from countergraph.cli.shared import (
+    AsJson,
+    Quiet,
+    print_changes,
+    print_json,
+    print_summary,
+    print_table,
+    progress_bar,
+    say,
+    working,
+)
+from countergraph.cli.train import print_accuracy
+
+
+def demo(
+    folder: Annotated[Path, typer.Option("--out", help="Where to put what it makes.")] = Path("countergraph-demo"),
+    seed: Annotated[int, typer.Option(help="Same seed, same cohort and same results.")] = 0,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a cohort, train a model, explain everybody, and show one person. Takes about half a minute."""
+    show = not (json or quiet)
+    with working("loading", show):
+        from countergraph.classifiers.model import train
+        from countergraph.classifiers.model_files import save_model
+        from countergraph.datasets.synthetic import make_cohort
+        from countergraph.explain.quality import compare_with_optimum, typical_person
+        from countergraph.find import find_counterfactuals
+        from countergraph.graphs.files import save_dataset
+        from countergraph.plots.contrastive import plot_counterfactual
+        from countergraph.plots.style import DPI
+
+    folder.mkdir(parents=True, exist_ok=True)
+    data = make_cohort(seed=seed)
+    if show:
+        say("1. A cohort of brain networks with a known difference between the groups", style="bold")
+        print_summary(data)
+    with working("training", show):
+        model = train(data)
+    if show:
+        say("\n2. A classifier that tells them apart", style="bold")
+        print_accuracy(model)
+    with progress_bar("explaining everybody", show) as progress:
+        results = find_counterfactuals(model, data, "ofs+obs", seed=seed, progress=progress)
+    quality = compare_with_optimum(results, model)
+    if show:
+        say("\n3. The fewest changes that change its answer, for everybody (OFS+OBS)", style="bold")
+        print_table(quality)
+    person = typical_person(results, data)
+    paths = {name: folder / name for name in ("cohort.npz", "model.cgm", "results.json", "person.png")}
+    with working("drawing", show):
+        save_dataset(data, paths["cohort.npz"])
+        save_model(model, paths["model.cgm"])
+        paths["results.json"].write_text(json_module.dumps([each.to_dict() for each in results]), encoding="utf-8")
+        plot_counterfactual(person).savefig(paths["person.png"], dpi=DPI)
+    if json:
+        print_json({"files": [str(path) for path in paths.values()], "person": person.to_dict()})
+        return
+    if show:
+        say("\n4. One person", style="bold")
+    say(person.sentence)
+    if show:
+        say()
+        print_changes(person, data)
+        say(f"\nThe picture is {paths['person.png']}; cohort, model and all results lie beside it.")
+        command = f"countergraph explain {paths['cohort.npz']} {paths['model.cgm']} --subject {data.names[0]}"
+        say(f"Ask about anybody else:\n  .venv/bin/{command}")

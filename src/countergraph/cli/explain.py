@@ -1,0 +1,147 @@
+"""``countergraph explain``: why was this person classified so?"""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from countergraph.cli.shared import (
+    AsJson,
+    AtlasName,
+    Binarize,
+    Control,
+    Force,
+    Quiet,
+    Root,
+    Source,
+    check_free,
+    err,
+    open_dataset,
+    print_changes,
+    print_json,
+    progress_bar,
+    say,
+)
+from countergraph.errors import InputError, Interrupted
+
+if TYPE_CHECKING:
+    from countergraph.counterfactual import Counterfactual, Counterfactuals
+    from countergraph.graphs.dataset import GraphDataset
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def explain(
+    source: Source,
+    model: Annotated[str, typer.Argument(help="A model file of 'train', or 'published' for the paper's own rule.")],
+    subject: Annotated[str, typer.Option(help="Who: a subject's name ('countergraph data show' lists them).")],
+    method: Annotated[str, typer.Option(help="How to search ('countergraph methods' lists all).")] = "ofs+obs",
+    runs: Annotated[int, typer.Option(help="Independent searches; the closest result is shown.")] = 1,
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    k: Annotated[int, typer.Option(help="Connections changed in one step.")] = 5,
+    max_calls: Annotated[int, typer.Option(help="Most questions to the model in each phase.")] = 2000,
+    target: Annotated[str | None, typer.Option(help="The class to reach, where there are more than two.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far is taken.")] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option("--out", help="Write results (.json) or the picture (.png, .svg, .pdf)."),
+    ] = None,
+    root: Root = None,
+    atlas: AtlasName = None,
+    binarize: Binarize = None,
+    control: Control = None,
+    force: Force = False,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the fewest connections whose change changes the answer, for one person."""
+    from countergraph.find import find_counterfactuals
+
+    targets = files or []
+    for path in targets:
+        if path.suffix not in (".json", *PICTURES):
+            raise InputError(f"--out writes .json, {', '.join(PICTURES)}, not {path.suffix or 'a file without ending'}")
+        check_free(path, force)
+    data = open_dataset(source, root=root, atlas=atlas, binarize=binarize, control=control)
+    person = data.subset([subject])
+    black_box = _black_box(model, data, root)
+    interrupted = False
+    with progress_bar(f"explaining {subject}", not (json or quiet)) as progress:
+        try:
+            results = find_counterfactuals(
+                black_box,
+                person,
+                method,
+                data,
+                k,
+                max_calls,
+                seed,
+                _label(target),
+                time_limit,
+                runs,
+                progress,
+            )
+        except Interrupted as stop:
+            results, interrupted = stop.results, True
+    best = results.closest() or results[0]
+    for path in targets:
+        _write(path, results, best)
+    if json:
+        print_json([result.to_dict() for result in results])
+    else:
+        _print(results, best, data, quiet)
+        for path in targets:
+            say(f"written: {path}")
+    if interrupted:
+        err.print("interrupted: this is what was found until then; run the same command to start over")
+        raise typer.Exit(130)
+    if not best.found:
+        raise typer.Exit(1)
+
+
+def _black_box(model: str, data: GraphDataset, root: Path | None) -> object:
+    if model == "published":
+        from countergraph.classifiers.linear_rule import load_published_rule
+
+        cohort = data.about.get("cohort")
+        if cohort is None:
+            raise InputError("the paper's rules are published for the cohorts asd and adhd only; train a model instead")
+        return load_published_rule(cohort, root)
+    from countergraph.classifiers.model_files import load_model
+
+    trained = load_model(model)
+    trained.check_fits(data)
+    return trained
+
+
+def _label(target: str | None) -> int | str | None:
+    return int(target) if target is not None and target.isdecimal() else target
+
+
+def _write(path: Path, results: Counterfactuals, best: Counterfactual) -> None:
+    if path.suffix == ".json":
+        path.write_text(json_module.dumps([result.to_dict() for result in results]), encoding="utf-8")
+        return
+    from countergraph.plots.contrastive import plot_counterfactual
+    from countergraph.plots.style import DPI
+
+    plot_counterfactual(best).savefig(path, dpi=DPI)
+
+
+def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, quiet: bool) -> None:
+    say(best.sentence)
+    if quiet:
+        return
+    if best.found:
+        say()
+        print_changes(best, data)
+    phases = ", ".join(f"{calls} in {phase}" for phase, calls in best.calls_by_phase.items())
+    say(f"\n{best.calls} questions to the model ({phases}); {best.stopped}.")
+    if len(results) > 1:
+        distances = sorted(result.distance for result in results if result.distance is not None)
+        found = f"{len(distances)} of {len(results)} runs found a counterfactual"
+        spread = f", {distances[0]} to {distances[-1]} changes; the closest is shown" if distances else ""
+        say(found + spread)

@@ -1,0 +1,143 @@
+"""What several commands share: their options, the progress bar, tables, and writing files without losing any."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from countergraph.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from countergraph.counterfactual import Counterfactual
+    from countergraph.graphs.dataset import GraphDataset
+    from countergraph.search.driver import Progress
+
+out = Console()
+err = Console(stderr=True)
+
+Source = Annotated[
+    str, typer.Argument(metavar="DATASET", help="synthetic, asd, adhd, a dataset file (.npz), or a folder.")
+]
+Root = Annotated[Path | None, typer.Option(help="Where the cohorts asd and adhd lie; or set COUNTERGRAPH_DATA.")]
+AtlasName = Annotated[str | None, typer.Option(help="For a folder: aal116, or a table of regions (.tsv).")]
+Binarize = Annotated[str | None, typer.Option(help="For weighted matrices: percentile:90, density:0.1, ...")]
+Control = Annotated[str | None, typer.Option(help="For a folder: the class that is the control group.")]
+LabelFile = Annotated[Path | None, typer.Option(help="For raw connectome files: a CSV with name and label.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines, and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, only the result.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
+
+
+def open_dataset(source: str, **options: object) -> GraphDataset:
+    """Load a dataset with those options that were given."""
+    from countergraph.datasets.load import load_dataset
+
+    return load_dataset(source, **{name: value for name, value in options.items() if value is not None})
+
+
+def check_free(path: Path, force: bool) -> None:
+    """Refuse to overwrite a file, or to write where no folder is, before any work is done."""
+    if path.exists() and not force:
+        raise InputError(f"{path} exists; choose another name, or overwrite it with --force")
+    if not path.resolve().parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent} to write to")
+
+
+def print_json(value: object) -> None:
+    """Print plain values as JSON on standard output."""
+    typer.echo(json.dumps(value, indent=1, allow_nan=False, default=str))
+
+
+def plain(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Turn a table into rows for JSON; what is not a number becomes null."""
+    rows = table.reset_index().to_dict(orient="records")
+    return [
+        {
+            str(key): None
+            if isinstance(value, float) and math.isnan(value)
+            else getattr(value, "item", lambda v=value: v)()
+            for key, value in row.items()
+        }
+        for row in rows
+    ]
+
+
+def print_table(table: pd.DataFrame, title: str | None = None, index: bool = True) -> None:
+    """Print a table; numbers to the right, with two decimals where they have any."""
+    if index:
+        table = table.reset_index()
+    printed = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    for name in table:
+        printed.add_column(str(name), justify="right" if table[name].dtype.kind in "iuf" else "left", overflow="fold")
+    for row in table.itertuples(index=False):
+        printed.add_row(*(_cell(value) for value in row))
+    out.print(printed)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.2f}"
+    return str(value)
+
+
+def print_summary(data: GraphDataset) -> None:
+    """Print a dataset's summary, as much of it as fits on a line."""
+    summary = data.summary()
+    print_table(summary[[name for name in summary if name not in ("label", "edges (min)", "edges (max)")]])
+
+
+def print_changes(result: Counterfactual, data: GraphDataset) -> None:
+    """Print which connections change, as much of the table as fits on a line."""
+    from countergraph.explain.contrastive import changes
+
+    table = changes(result, data).drop(columns=["hemispheres", "regions"], errors="ignore")
+    shares = {f"share of {name}": f"in {name}" for name in data.classes}
+    table = table.rename(columns={**shares, "distance_mm": "mm"})
+    print_table(
+        table.assign(**{name: (100 * table[name]).map("{:.0f}%".format) for name in shares.values()}), index=False
+    )
+
+
+def say(text: str = "", style: str | None = None) -> None:
+    """Print a line as it is, never broken, never coloured by accident."""
+    out.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(title: str, show: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """Show a bar on standard error while searches run, if there is a terminal to show it on."""
+    if not show or not err.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[calls]:,} calls"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(title, total=None, calls=0)
+        yield lambda state: bar.update(task, total=state.total, completed=state.finished, calls=state.calls)
+
+
+@contextmanager
+def working(title: str, show: bool) -> Iterator[None]:
+    """Show that something of unknown length goes on."""
+    if show and err.is_terminal:
+        with err.status(title):
+            yield
+    else:
+        yield

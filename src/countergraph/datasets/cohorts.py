@@ -1,0 +1,96 @@
+"""The two cohorts of the paper, read from a local copy of their public data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from countergraph.datasets.folder import load_folder, named_atlas
+from countergraph.errors import FileError, NotFoundError
+from countergraph.graphs.binarize import binarize as binarize_weights
+from countergraph.graphs.dataset import GraphDataset
+
+ROOT_VARIABLE = "COUNTERGRAPH_DATA"
+
+
+def load_asd(root: str | Path | None = None) -> GraphDataset:
+    """Load the ABIDE children: 52 typically developing (TD), 49 with autism (ASD), 116 AAL regions.
+
+    Parameters
+    ----------
+    root
+        The folder that holds ``asd/{asd,td}/SUBJECT.txt``; by default where ``COUNTERGRAPH_DATA`` points.
+    """
+    folder = cohort_folder("asd", root)
+    data = load_folder(folder, atlas="aal116", control="td")
+    site = [name.rsplit("_", 1)[0] for name in data.names]
+    return GraphDataset(
+        data.edges,
+        data.labels,
+        data.names,
+        ("TD", "ASD"),
+        data.atlas,
+        pd.DataFrame({"site": site}),
+        {"source": "ABIDE, children below 9 years", "cohort": "asd"},
+    )
+
+
+def load_adhd(root: str | Path | None = None, *, binarize: str = "percentile:90") -> GraphDataset:
+    """Load the ADHD-200 cohort: 330 typically developing (TD), 190 with ADHD, 190 CC200 regions.
+
+    Parameters
+    ----------
+    root
+        The folder that holds ``adhd/correlations.npz``; by default where ``COUNTERGRAPH_DATA`` points.
+    binarize
+        How correlations become edges; the default is the paper's.
+    """
+    folder = cohort_folder("adhd", root)
+    try:
+        with np.load(folder / "correlations.npz", allow_pickle=False) as archive:
+            names, weights = archive["names"].tolist(), archive["upper"]
+        diagnoses, ages, sexes, regions, centres = (
+            (folder / f"{file}.txt").read_text(encoding="utf-8").splitlines()
+            for file in (
+                "subject_labels_list",
+                "ages_list",
+                "genders_list",
+                "region_names_full",
+                "region_xyz_centers",
+            )
+        )
+    except (OSError, KeyError, ValueError) as error:
+        raise FileError(f"{folder}: cannot be read as the ADHD-200 cohort ({error})") from error
+    return GraphDataset(
+        binarize_weights(weights, binarize),
+        [diagnosis.startswith("A") for diagnosis in diagnoses],
+        names,
+        ("TD", "ADHD"),
+        named_atlas(regions, centres, "CC200"),
+        pd.DataFrame(
+            {
+                "age": np.array(ages, dtype=float),
+                "sex": sexes,
+                "diagnosis": diagnoses,
+                "site": [name.split("_")[0] for name in names],
+            }
+        ),
+        {"source": "ADHD-200, USC Multimodal Connectivity Database", "cohort": "adhd", "binarize": binarize},
+    )
+
+
+def cohort_folder(name: str, root: str | Path | None) -> Path:
+    """Find where a cohort lies, or say how to tell."""
+    base = root if root is not None else os.environ.get(ROOT_VARIABLE)
+    if base is None:
+        raise NotFoundError(
+            f"the cohort {name!r} is not part of the package: give the folder that holds {name}/ as root= "
+            f"(--root on the command line), or set {ROOT_VARIABLE}"
+        )
+    folder = Path(base) / name
+    if not folder.is_dir():
+        raise NotFoundError(f"the cohort {name!r} is not in {base}: there is no folder {folder}")
+    return folder

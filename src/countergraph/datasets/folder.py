@@ -1,0 +1,208 @@
+"""Folders of matrices: one folder for each class, or the raw files of the USC connectome database."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from countergraph.errors import FileError, GraphError, InputError
+from countergraph.graphs.atlas import Atlas, load_aal116, read_atlas
+from countergraph.graphs.binarize import binarize as binarize_weights
+from countergraph.graphs.dataset import GraphDataset
+from countergraph.graphs.files import MATRIX_READERS, read_matrix
+from countergraph.graphs.pairs import Bits, Floats, as_edge_vector, upper_triangle
+
+CONTROL_NAMES = (
+    "control",
+    "controls",
+    "td",
+    "tdc",
+    "tc",
+    "hc",
+    "cn",
+    "nc",
+    "healthy",
+    "typically developing",
+)
+UMCD_MATRIX = "_connectivity_matrix_file.txt"
+
+
+def load_folder(
+    folder: str | Path,
+    *,
+    atlas: Atlas | str | Path | None = None,
+    binarize: str | None = None,
+    control: str | None = None,
+) -> GraphDataset:
+    """Load a folder that has one folder of matrices for each class.
+
+    Parameters
+    ----------
+    folder
+        ``folder/CLASS/SUBJECT.txt`` (or .csv, .tsv, .npy), one matrix for each subject.
+    atlas
+        An `Atlas`, ``"aal116"``, or the path of a tab-separated table; by default the regions are numbered.
+    binarize
+        A rule such as ``"percentile:90"`` for weighted matrices (see `countergraph.binarize`); without one the
+        matrices must hold only 0 and 1.
+    control
+        The class that gets label 0. By default a class with a usual name of a control group, such as TD or control;
+        otherwise the first in alphabetical order.
+    """
+    folder = Path(folder)
+    groups = {
+        each.name: sorted(path for path in each.iterdir() if path.suffix in MATRIX_READERS)
+        for each in sorted(folder.iterdir())
+        if each.is_dir() and not each.name.startswith(".")
+    }
+    groups = {name: paths for name, paths in groups.items() if paths}
+    if len(groups) < 2:
+        raise FileError(
+            f"{folder}: needs at least two folders of matrices ({', '.join(MATRIX_READERS)}), one for each class; "
+            f"found {', '.join(groups) or 'none'}"
+        )
+    classes = order_classes(list(groups), control)
+    paths = [path for name in classes for path in groups[name]]
+    labels = [label for label, name in enumerate(classes) for _ in groups[name]]
+    edges = _read_graphs(paths, binarize)
+    about = {"source": folder.name, "binarize": binarize}
+    names = [path.stem for path in paths]
+    return _dataset(folder, edges, labels, names, classes, resolve_atlas(atlas), about)
+
+
+def load_umcd(
+    folder: str | Path,
+    *,
+    labels: Mapping[str, str] | str | Path,
+    binarize: str = "percentile:90",
+    control: str | None = None,
+) -> GraphDataset:
+    """Load the files of the USC Multimodal Connectivity Database as they are published.
+
+    Parameters
+    ----------
+    folder
+        Holds ``SUBJECT_connectivity_matrix_file.txt`` and beside it ``..._region_names_full_file.txt`` and
+        ``..._region_xyz_centers_file.txt``, which must be the same for every subject.
+    labels
+        The class of each subject by name, as a mapping or the path of a CSV file with the columns name and label.
+        The files themselves do not tell.
+    binarize, control
+        As in `load_folder`.
+    """
+    folder = Path(folder)
+    given = labels if isinstance(labels, Mapping) else read_labels(Path(labels))
+    paths = sorted(folder.glob(f"*{UMCD_MATRIX}"))
+    names = [path.name.removesuffix(UMCD_MATRIX) for path in paths]
+    if not paths:
+        raise FileError(f"{folder}: has no file that ends in {UMCD_MATRIX}")
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise InputError(f"labels has no entry for {', '.join(missing[:3])}; every subject of {folder} needs one")
+    atlases = [_umcd_atlas(folder, name) for name in names]
+    for name, each in zip(names, atlases, strict=True):
+        if each != atlases[0]:
+            raise FileError(f"{folder}: the regions of {name} are not those of {names[0]}")
+    classes = order_classes(sorted({given[name] for name in names}), control)
+    about = {"source": "USC Multimodal Connectivity Database", "binarize": binarize}
+    edges = _read_graphs(paths, binarize)
+    codes = [classes.index(given[name]) for name in names]
+    return _dataset(folder, edges, codes, names, classes, atlases[0], about)
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """Read a CSV file with the columns name and label."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return {row["name"]: row["label"] for row in csv.DictReader(file)}
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error})") from error
+    except KeyError as error:
+        raise FileError(f"{path}: needs the columns name and label; there is no {error}") from error
+
+
+def order_classes(names: Sequence[str], control: str | None) -> list[str]:
+    """Put the control group first, then the others in alphabetical order."""
+    if len(names) < 2:
+        raise InputError(f"at least two classes are needed to tell apart; found only {', '.join(names) or 'none'}")
+    if control is not None and control not in names:
+        raise InputError(f"control must be one of {', '.join(names)}, not {control!r}")
+    usual = [name for name in names if name.lower() in CONTROL_NAMES]
+    first = control or (usual[0] if len(usual) == 1 else min(names))
+    return [first, *sorted(name for name in names if name != first)]
+
+
+def resolve_atlas(atlas: Atlas | str | Path | None) -> Atlas | None:
+    """Turn what a user may call an atlas into one."""
+    if atlas is None or isinstance(atlas, Atlas):
+        return atlas
+    if str(atlas).lower().replace("-", "") in ("aal", "aal116"):
+        return load_aal116()
+    if not Path(atlas).is_file():
+        raise InputError(f"atlas must be 'aal116' or the path of a table of regions; {str(atlas)!r} is neither")
+    return read_atlas(Path(atlas))
+
+
+def _read_graphs(paths: list[Path], binarize: str | None) -> Bits:
+    graphs: list[Bits] = []
+    for path in paths:
+        matrix = read_matrix(path)
+        edges = _to_edges(path, matrix, binarize)
+        if graphs and edges.size != graphs[0].size:
+            raise FileError(
+                f"{path}: has {len(matrix)} regions, but {paths[0].name} has another number; all must have the same"
+            )
+        graphs.append(edges)
+    return np.stack(graphs)
+
+
+def _to_edges(path: Path, matrix: Floats, binarize: str | None) -> Bits:
+    if binarize is not None:
+        return binarize_weights(upper_triangle(matrix), binarize)
+    try:
+        return as_edge_vector(matrix, "the matrix")
+    except GraphError as error:
+        raise FileError(f"{path}: {error}") from None
+
+
+def _dataset(
+    folder: Path,
+    edges: Bits,
+    labels: list[int],
+    names: list[str],
+    classes: list[str],
+    atlas: Atlas | None,
+    about: dict[str, Any],
+) -> GraphDataset:
+    try:
+        return GraphDataset(edges, labels, names, classes, atlas, about=about)
+    except InputError as error:
+        raise FileError(f"{folder}: {error}") from None
+
+
+def _umcd_atlas(folder: Path, name: str) -> Atlas:
+    names = _lines(folder / f"{name}_region_names_full_file.txt")
+    return named_atlas(names, _lines(folder / f"{name}_region_xyz_centers_file.txt"), "CC200")
+
+
+def named_atlas(names: list[str], centres: list[str], title: str) -> Atlas:
+    """Make an atlas of names such as "Left Frontal Pole", which tell the side and the part of the brain."""
+    sides = [name.split()[0] if name.split()[0] in ("Left", "Right") else "" for name in names]
+    return Atlas(
+        names,
+        np.array([line.split() for line in centres], dtype=float),
+        [side[:1] for side in sides],
+        [name.removeprefix(side).strip() for name, side in zip(names, sides, strict=True)],
+        name=title,
+    )
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error})") from error

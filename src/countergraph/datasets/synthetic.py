@@ -1,0 +1,131 @@
+"""A cohort with a planted answer, on the AAL atlas, that looks like a real one.
+
+Every subject is a short multivariate time series whose regions share latent signals: one for the whole brain, one for
+each lobe, one for each pair of left and right twins, and faint ones of the subject's own. Two sets of regions are
+planted: in controls the first set shares one more signal, in the condition the second. Correlating the series and
+keeping the strongest tenth of the pairs gives the graph.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from countergraph.errors import InputError
+from countergraph.graphs.atlas import Atlas, load_aal116
+from countergraph.graphs.binarize import binarize
+from countergraph.graphs.dataset import GraphDataset
+from countergraph.graphs.pairs import Bits, Floats, upper_triangle
+
+# Strength of each latent signal. With these the cohort resembles the ABIDE children: compare docs/datasets.md.
+GLOBAL, LOBE, TWIN, OWN, OWN_SIGNALS = 0.2, 0.45, 1.4, 0.4, 12
+
+
+def make_cohort(
+    n_subjects: int = 100,
+    n_regions: int = 116,
+    *,
+    density: float = 0.1,
+    contrast: float = 0.4,
+    time_points: int = 120,
+    seed: int = 0,
+) -> GraphDataset:
+    """Make a synthetic cohort, half controls and half condition, in which the true difference is known.
+
+    Parameters
+    ----------
+    n_subjects, n_regions
+        Any numbers from 2 and from 10. With 116 regions the atlas is AAL; otherwise points on an ellipsoid.
+    density
+        The share of pairs that are connected, in every graph.
+    contrast
+        How strongly the planted regions share their signal; 0 makes the two groups alike.
+    time_points
+        The length of the series; shorter is noisier.
+    seed
+        Same seed, same cohort.
+
+    Returns
+    -------
+    GraphDataset
+        ``about["planted"]`` maps each class name to the regions that are more connected in that class.
+    """
+    if n_subjects < 2 or n_regions < 10 or time_points < 3:
+        raise InputError(
+            "make_cohort needs n_subjects of at least 2, n_regions of at least 10 and time_points of at least 3, "
+            f"not {n_subjects}, {n_regions} and {time_points}"
+        )
+    if not 0 < density < 1 or contrast < 0:
+        raise InputError(f"density must lie between 0 and 1 and contrast be at least 0, not {density} and {contrast}")
+    rng = np.random.default_rng(seed)
+    atlas = load_aal116() if n_regions == 116 else _ellipsoid_atlas(n_regions)
+    planted = rng.permutation(n_regions)[: 2 * max(3, n_regions // 6)].reshape(2, -1)
+    anatomy = _anatomy(atlas, rng)
+    labels = np.arange(n_subjects) % 2
+    sex, site = rng.choice(["F", "M"], n_subjects), rng.choice(["north", "south"], n_subjects)
+    age = rng.uniform(6, 12, n_subjects).round(1)
+    correlations = np.stack([_correlation(anatomy, planted[label], contrast, time_points, rng) for label in labels])
+    classes = ("TD", "ASD")
+    return GraphDataset(
+        binarize(upper_triangle(correlations), f"density:{density}"),
+        labels,
+        [f"subject-{i:03d}" for i in range(n_subjects)],
+        classes,
+        atlas,
+        pd.DataFrame({"age": age, "sex": sex, "site": site}),
+        {
+            "source": "synthetic (countergraph.make_cohort)",
+            "seed": seed,
+            "contrast": contrast,
+            "planted": {name: sorted(planted[label].tolist()) for label, name in enumerate(classes)},
+        },
+    )
+
+
+def _anatomy(atlas: Atlas, rng: np.random.Generator) -> Floats:
+    """Return how strongly each region follows each common signal, shape (regions, signals)."""
+    n = len(atlas)
+    lobes = _membership(list(atlas.regions or ()))
+    twins = _membership([_without_side(name) for name in atlas.names])
+    weights = np.hstack([np.full((n, 1), GLOBAL), LOBE * lobes, TWIN * twins])
+    return np.asarray(weights * rng.uniform(0.5, 1.5, weights.shape))
+
+
+def _correlation(
+    anatomy: Floats, planted: np.ndarray, contrast: float, time_points: int, rng: np.random.Generator
+) -> Floats:
+    n = len(anatomy)
+    own = OWN * (rng.random((n, OWN_SIGNALS)) < 0.15)
+    extra = np.zeros((n, 1))
+    extra[planted] = contrast * rng.uniform(0.5, 1.5)
+    loadings = np.hstack([anatomy, own, extra])
+    series = loadings @ rng.standard_normal((loadings.shape[1], time_points))
+    series += rng.standard_normal((n, time_points))
+    return np.asarray(np.corrcoef(series))
+
+
+def _membership(groups: list[str]) -> Bits:
+    return np.array([[group == name for name in dict.fromkeys(groups)] for group in groups], dtype=np.bool_)
+
+
+def _without_side(name: str) -> str:
+    return name.removesuffix("_L").removesuffix("_R")
+
+
+def _ellipsoid_atlas(n_regions: int) -> Atlas:
+    """Spread regions evenly over a brain-sized ellipsoid, left and right alternating as mirrored twins."""
+    half = (n_regions + 1) // 2
+    turn = np.pi * (3 - 5**0.5) * np.arange(half)
+    height = 1 - 2 * (np.arange(half) + 0.5) / half
+    radius = np.sqrt(1 - height**2)
+    right = np.stack([np.abs(radius * np.cos(turn)), radius * np.sin(turn), height], axis=1) * (62, 85, 55)
+    centres = np.repeat(right + np.array([0, -18, 12]), 2, axis=0)[:n_regions]
+    centres[::2, 0] *= -1
+    lobes = [f"Zone {i * 8 // half + 1}" for i in range(half)]
+    return Atlas(
+        [f"R{i // 2 + 1:03d}_{'LR'[i % 2]}" for i in range(n_regions)],
+        centres,
+        ["LR"[i % 2] for i in range(n_regions)],
+        [lobes[i // 2] for i in range(n_regions)],
+        name=f"synthetic-{n_regions}",
+    )

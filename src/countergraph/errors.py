@@ -1,0 +1,81 @@
+"""What can go wrong, as one tree.
+
+Every error of countergraph is also the Python error that a caller would expect, so ``except ValueError`` works::
+
+    CountergraphError
+    ├── InputError (ValueError)            an argument that cannot be used
+    │   ├── GraphError                     a matrix or vector that is not a simple graph
+    │   └── FileError                      a file that cannot be used; the message starts with its path
+    ├── NotFoundError (LookupError)        a name that nobody knows: a method, a subject, a dataset
+    ├── BlackBoxError (RuntimeError)       the black box raised; ``__cause__`` is what, ``results`` what was found
+    │   └── AnswerError (ValueError)       the black box answered nonsense
+    ├── SearchError (RuntimeError)         a search broke the rules of the conversation
+    └── Interrupted (KeyboardInterrupt)    Ctrl-C during a search; ``results`` is what was found
+
+    InconsistentAnswersWarning (UserWarning)   the black box answers differently when asked twice
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+class CountergraphError(Exception):
+    """The root of all errors that countergraph raises on purpose."""
+
+
+class InputError(CountergraphError, ValueError):
+    """An argument that cannot be used."""
+
+
+class GraphError(InputError):
+    """A matrix or vector that is not a simple undirected graph."""
+
+
+class FileError(InputError):
+    """A file that cannot be used; the message starts with its path."""
+
+
+class NotFoundError(CountergraphError, LookupError):
+    """A name that nobody knows."""
+
+
+class PartialResultsError(CountergraphError):
+    """Something stopped a search from outside; ``results`` holds what was found until then."""
+
+    results: Any = ()
+
+
+class BlackBoxError(PartialResultsError, RuntimeError):
+    """The black box raised; ``__cause__`` is what it raised."""
+
+
+class AnswerError(BlackBoxError, ValueError):
+    """The black box answered something that is not one class for each graph."""
+
+
+class SearchError(CountergraphError, RuntimeError):
+    """A search broke the rules of the conversation."""
+
+
+class Interrupted(PartialResultsError, KeyboardInterrupt):  # noqa: N818 - named like KeyboardInterrupt
+    """Ctrl-C during a search."""
+
+
+class InconsistentAnswersWarning(UserWarning):
+    """The black box answers differently when asked the same graph twice."""
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> NotFoundError:
+    """Make the error for a name that is not in ``known``, with the closest ones as a hint."""
+    names = list(known)
+    close = get_close_matches(str(name), names, n=3)
+    if close:
+        hint = f"did you mean {' or '.join(close)}?"
+    elif len(names) <= 12:
+        hint = f"known: {', '.join(names)}."
+    else:
+        hint = f"there are {len(names)}, for example {', '.join(names[:3])}."
+    return NotFoundError(f"no {kind} is called {name!r}; {hint}")

@@ -1,0 +1,1 @@
+"""What counterfactuals mean. Everything here is a table; `countergraph.plots` draws it."""

@@ -1,0 +1,54 @@
+"""How good the counterfactuals of a cohort are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from countergraph.counterfactual import Counterfactual, Counterfactuals
+from countergraph.errors import InputError
+from countergraph.find import optimal_counterfactual
+from countergraph.graphs.dataset import GraphDataset
+
+PERCENTILES = (10, 25, 50, 75, 90)
+
+
+def compare_with_optimum(results: Counterfactuals, rule: object) -> pd.DataFrame:
+    """Put the distances and calls of a search beside the exact optimum of a rule that is linear in the edges.
+
+    Returns
+    -------
+    DataFrame
+        A row for each of distance, optimum and calls, with mean and percentiles.
+    """
+    found = results.found
+    if not found:
+        raise InputError("none of the searches found a counterfactual, so there is nothing to compare")
+    optima = [optimal_counterfactual(rule, result.original).distance for result in found]
+    rows = {
+        "distance": np.array([result.distance for result in found], dtype=float),
+        "optimum": np.array(optima, dtype=float),
+        "calls": np.array([result.calls for result in found], dtype=float),
+    }
+    return pd.DataFrame(
+        {
+            name: {
+                "mean": float(np.mean(values)),
+                **{f"{p}%": float(np.percentile(values, p)) for p in PERCENTILES},
+            }
+            for name, values in rows.items()
+        }
+    ).T.rename_axis("")
+
+
+def typical_person(results: Counterfactuals, data: GraphDataset) -> Counterfactual:
+    """Return somebody of the last class (the condition) whom the model classifies so, with few changes but not one.
+
+    The first whose distance is nearest to four, so that a sentence and a picture are short and not trivial.
+    """
+    found = results.found
+    if not found:
+        raise InputError("none of the searches found a counterfactual, so there is nobody to show")
+    last = len(data.classes) - 1
+    candidates = found.where(lambda each: each.original_class == last == data.labels[each.graph_index]) or found
+    return min(candidates, key=lambda each: abs((each.distance or 0) - 4))

@@ -1,0 +1,242 @@
+"""The door: from a black box and graphs to counterfactuals."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from countergraph.classifiers.linear_rule import linear_form
+from countergraph.counterfactual import Counterfactual, Counterfactuals
+from countergraph.errors import BlackBoxError, InputError, Interrupted
+from countergraph.graphs.dataset import GraphDataset
+from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
+from countergraph.oracle import Label, Oracle
+from countergraph.search.conversation import Reference
+from countergraph.search.driver import Job, Progress, Record, run
+from countergraph.search.methods import Phase, parse_method
+from countergraph.search.optimum import closest_crossing
+
+
+def find_counterfactual(
+    black_box: object,
+    graph: ArrayLike,
+    method: str = "ofs+obs",
+    dataset: GraphDataset | None = None,
+    k: int = 5,
+    max_calls: int = 2000,
+    seed: int = 0,
+    target: Label | None = None,
+    time_limit: float | None = None,
+) -> Counterfactual:
+    """Find the smallest change of one graph that changes its class.
+
+    Parameters
+    ----------
+    black_box
+        Any classifier: an object with ``predict`` on edge vectors (batch, pairs), a callable on adjacency matrices
+        (batch, n, n), or an `Oracle` around anything else.
+    graph
+        An adjacency matrix (n, n) or an edge vector (pairs,).
+    method
+        ``"ofs+obs"``, ``"dfs+dbs"``, ``"ds+obs"``, ...: see `countergraph.METHODS`.
+    dataset
+        Labelled graphs, for the data-driven methods.
+    k
+        How many pairs change in one step.
+    max_calls
+        The most questions to the black box in each phase of the method.
+    seed
+        The same graph, method, parameters and seed give the same result, alone or in any company.
+    target
+        The class to reach, with more than two; by default any other counts.
+    time_limit
+        Seconds after which the search stops with the best it has.
+
+    Returns
+    -------
+    Counterfactual
+        With ``found`` False if there was none within the budget.
+    """
+    edges = as_edge_vector(graph)[None]
+    return find_counterfactuals(black_box, edges, method, dataset, k, max_calls, seed, target, time_limit, runs=1)[0]
+
+
+def find_counterfactuals(
+    black_box: object,
+    graphs: GraphDataset | ArrayLike,
+    method: str = "ofs+obs",
+    dataset: GraphDataset | None = None,
+    k: int = 5,
+    max_calls: int = 2000,
+    seed: int = 0,
+    target: Label | None = None,
+    time_limit: float | None = None,
+    runs: int = 1,
+    progress: Callable[[Progress], None] | None = None,
+) -> Counterfactuals:
+    """Find counterfactuals of many graphs, several times each, all in lockstep.
+
+    Parameters
+    ----------
+    graphs
+        A `GraphDataset`, or a stack of matrices (m, n, n) or of edge vectors (m, pairs). A `GraphDataset` is also the
+        default ``dataset``, and gives the results names.
+    runs
+        Independent searches for each graph.
+    time_limit
+        Seconds for all of it.
+    progress
+        Called with a `Progress` after every round.
+    black_box, method, dataset, k, max_calls, seed, target
+        As in `find_counterfactual`.
+
+    Returns
+    -------
+    Counterfactuals
+        In the order of the graphs, the runs of one graph next to each other.
+
+    Raises
+    ------
+    BlackBoxError
+        If the black box raises or answers nonsense. Its ``results`` are what was found until then; the same holds for
+        `Interrupted`, which is raised at Ctrl-C.
+    """
+    phases = parse_method(method)
+    cohort = graphs if isinstance(graphs, GraphDataset) else None
+    edges = cohort.edges if cohort is not None else as_edge_vectors(graphs)  # type: ignore[arg-type]
+    dataset = dataset if dataset is not None else cohort
+    _check(phases, dataset, edges, k, max_calls, runs, time_limit)
+    oracle = Oracle.of(black_box, None if dataset is None else dataset.classes)
+    target = _target(target, oracle.classes)
+    reference = None if dataset is None else Reference(dataset.edges, dataset.labels)
+    jobs = [
+        Job(graph, phases, k, max_calls, _seed(graph, seed, run_), target, reference)
+        for graph in edges
+        for run_ in range(runs)
+    ]
+    parameters = {"k": k, "max_calls": max_calls, "seed": seed, "target": target}
+    records: list[Record] = []
+
+    def results() -> Counterfactuals:
+        return _results(jobs, records, runs, "+".join(phase.name for phase in phases), parameters, oracle, cohort)
+
+    try:
+        run(oracle, jobs, time_limit=time_limit, progress=progress, records=records)
+    except BlackBoxError as error:
+        error.results = results()
+        raise
+    except KeyboardInterrupt:
+        interrupted = Interrupted("the search was interrupted; .results holds what was found")
+        interrupted.results = results()
+        raise interrupted from None
+    return results()
+
+
+def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
+    """Return a closest counterfactual of a classifier that is linear in the edges: no other has fewer changes.
+
+    Parameters
+    ----------
+    rule
+        A `LinearRule`, a linear scikit-learn classifier on edge vectors, or `ContrastSubgraphs` with a linear one.
+    graph
+        An adjacency matrix (n, n) or an edge vector (pairs,).
+    """
+    linear = linear_form(getattr(rule, "estimator", rule))
+    if linear is None:
+        raise InputError(
+            f"the optimum is known only for two-class classifiers that are linear in the edges; {rule!r} is not one"
+        )
+    edges = as_edge_vector(graph)
+    coefficients, intercept = np.asarray(linear.coef_)[0], float(np.asarray(linear.intercept_).ravel()[0])
+    if coefficients.size != edges.size:
+        raise InputError(f"the rule has {coefficients.size} pairs, the graph {edges.size}: they differ in regions")
+    flips = closest_crossing(edges, coefficients, intercept)
+    above = bool(coefficients[edges].sum() + intercept > 0)
+    low, high = np.asarray(linear.classes_).tolist()
+    return Counterfactual(
+        original=edges,
+        flips=flips,
+        original_class=high if above else low,
+        counterfactual_class=None if flips is None else low if above else high,
+        calls_by_phase={},
+        method="optimum",
+        parameters={},
+        stopped="finished" if flips is not None else "not found",
+    )
+
+
+def _check(
+    phases: tuple[Phase, ...],
+    dataset: GraphDataset | None,
+    edges: Bits,
+    k: int,
+    max_calls: int,
+    runs: int,
+    time_limit: float | None,
+) -> None:
+    for name, value in (("k", k), ("max_calls", max_calls), ("runs", runs)):
+        if int(value) != value or value < 1:
+            raise InputError(f"{name} must be a whole number of at least 1, not {value}")
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(f"time_limit must be a positive number of seconds, not {time_limit}")
+    needing = [phase.name for phase in phases if phase.needs_dataset]
+    if needing and dataset is None:
+        raise InputError(f"{' and '.join(needing)} learns from labelled graphs: give a GraphDataset as dataset=")
+    if dataset is not None and dataset.edges.shape[1] != edges.shape[1]:
+        raise InputError(
+            f"the graphs have {edges.shape[1]} pairs, the dataset {dataset.edges.shape[1]}: they differ in regions"
+        )
+
+
+def _target(target: Label | None, classes: tuple[str, ...] | None) -> Label | None:
+    if target is None or classes is None:
+        return target
+    if isinstance(target, str) and target in classes:
+        return classes.index(target)
+    if isinstance(target, int | np.integer) and 0 <= target < len(classes):
+        return int(target)
+    raise InputError(f"target must be one of the classes {', '.join(classes)} (or its label), not {target!r}")
+
+
+def _seed(graph: Bits, seed: int, run_: int) -> np.random.SeedSequence:
+    """Seed a search by what it searches, not by where it stands, so that company never matters."""
+    digest = hashlib.blake2b(np.packbits(graph).tobytes(), digest_size=8).digest()
+    return np.random.SeedSequence([seed, run_, int.from_bytes(digest, "little")])
+
+
+def _results(
+    jobs: list[Job],
+    records: list[Record],
+    runs: int,
+    method: str,
+    parameters: dict[str, Any],
+    oracle: Oracle,
+    cohort: GraphDataset | None,
+) -> Counterfactuals:
+    results = []
+    for position, (job, record) in enumerate(zip(jobs, records, strict=True)):
+        index, run_ = divmod(position, runs)
+        results.append(
+            Counterfactual(
+                original=job.graph,
+                flips=None if record.best is None else np.sort(record.best),
+                original_class=record.label,
+                counterfactual_class=record.best_label,
+                calls_by_phase=record.calls,
+                method=method,
+                parameters=parameters,
+                stopped=record.stopped or "interrupted",
+                trace=tuple(record.trace),
+                graph_index=index,
+                run=run_,
+                subject=f"Graph {index}" if cohort is None else cohort.names[index],
+                atlas=None if cohort is None else cohort.atlas,
+                classes=oracle.classes,
+            )
+        )
+    return Counterfactuals(results)

@@ -1,0 +1,158 @@
+"""The regions of a parcellation: what each vertex means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from countergraph.errors import InputError, unknown
+from countergraph.graphs.pairs import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Atlas:
+    """An ordered list of regions. The position of a region is its vertex number in every graph.
+
+    Parameters
+    ----------
+    names
+        One name for each region. Names that occur twice are numbered, so that a sentence can tell them apart.
+    coordinates
+        Centres in MNI space, in millimetres, shape (n, 3); None where unknown.
+    hemispheres
+        "L", "R" or "" (midline) for each region; None where unknown.
+    regions
+        The coarse region (lobe) of each; None where unknown.
+    name
+        What the atlas is called.
+    """
+
+    names: tuple[str, ...]
+    coordinates: Floats | None = None
+    hemispheres: tuple[str, ...] | None = None
+    regions: tuple[str, ...] | None = None
+    name: str = "unnamed"
+    _index: dict[str, int] = field(init=False, repr=False)
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        coordinates: ArrayLike | None = None,
+        hemispheres: Sequence[str] | None = None,
+        regions: Sequence[str] | None = None,
+        name: str = "unnamed",
+    ) -> None:
+        n = len(names)
+        if n < 2:
+            raise InputError(f"an atlas needs at least 2 regions, not {n}")
+        for what, values in (("hemispheres", hemispheres), ("regions", regions)):
+            if values is not None and len(values) != n:
+                raise InputError(f"{what} must have one entry for each of the {n} regions, not {len(values)}")
+        centres = None if coordinates is None else _centres(coordinates, n)
+        unique = _numbered([str(each) for each in names])
+        object.__setattr__(self, "names", unique)
+        object.__setattr__(self, "coordinates", centres)
+        object.__setattr__(self, "hemispheres", None if hemispheres is None else tuple(map(str, hemispheres)))
+        object.__setattr__(self, "regions", None if regions is None else tuple(map(str, regions)))
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "_index", {each: i for i, each in enumerate(unique)})
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Atlas({self.name!r}, {len(self)} regions)"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Atlas) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.names))
+
+    def index(self, name: str) -> int:
+        """Return the vertex number of the region called ``name``."""
+        try:
+            return self._index[name]
+        except KeyError:
+            raise unknown("region", name, self.names) from None
+
+    def distance(self, i: int, j: int) -> float:
+        """Return the distance between two region centres in millimetres; NaN where unknown."""
+        if self.coordinates is None:
+            return float("nan")
+        return float(np.linalg.norm(self.coordinates[i] - self.coordinates[j]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists and strings, for JSON."""
+        return {
+            "name": self.name,
+            "names": list(self.names),
+            "coordinates": None if self.coordinates is None else self.coordinates.tolist(),
+            "hemispheres": None if self.hemispheres is None else list(self.hemispheres),
+            "regions": None if self.regions is None else list(self.regions),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Atlas:
+        """Make an atlas from what `to_dict` returned."""
+        return cls(**plain)
+
+    @classmethod
+    def numbered(cls, n_regions: int) -> Atlas:
+        """Make an atlas of regions of which nothing is known but their number."""
+        return cls([f"region {i}" for i in range(n_regions)], name=f"{n_regions} numbered regions")
+
+
+@lru_cache(maxsize=1)
+def load_aal116() -> Atlas:
+    """Load the 116 regions of the AAL atlas (Tzourio-Mazoyer et al. 2002), with MNI centres and lobes."""
+    return read_atlas(Path(str(files("countergraph.graphs") / "atlases" / "aal116.tsv")), name="AAL-116")
+
+
+def read_atlas(path: Path, name: str | None = None) -> Atlas:
+    """Read a tab-separated table with the columns name and, optionally, x, y, z, hemisphere and region."""
+    header, *rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+    if "name" not in header:
+        raise InputError(f"{path}: an atlas table needs a column called name; it has {', '.join(header)}")
+    if any(len(row) != len(header) for row in rows):
+        raise InputError(f"{path}: every row of an atlas table needs {len(header)} entries")
+    columns = dict(zip(header, zip(*rows, strict=True), strict=True))
+    coordinates = None
+    if {"x", "y", "z"} <= set(header):
+        try:
+            coordinates = np.array([columns["x"], columns["y"], columns["z"]], dtype=float).T
+        except ValueError as error:
+            raise InputError(f"{path}: the coordinates x, y, z must be numbers ({error})") from None
+    return Atlas(
+        columns["name"],
+        coordinates,
+        columns.get("hemisphere"),
+        columns.get("region"),
+        name=name or path.stem,
+    )
+
+
+def _centres(coordinates: ArrayLike, n: int) -> NDArray[np.float64]:
+    centres = np.array(coordinates, dtype=np.float64)
+    if centres.shape != (n, 3) or not np.isfinite(centres).all():
+        raise InputError(f"coordinates must be {n} finite points (x, y, z), not an array of shape {centres.shape}")
+    centres.flags.writeable = False
+    return centres
+
+
+def _numbered(names: list[str]) -> tuple[str, ...]:
+    """Tell names that occur more than once apart by a number: Frontal Pole (1), Frontal Pole (2)."""
+    total, seen = Counter(names), Counter[str]()
+    unique = []
+    for name in names:
+        seen[name] += 1
+        unique.append(f"{name} ({seen[name]})" if total[name] > 1 else name)
+    return tuple(unique)

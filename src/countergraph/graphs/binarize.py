@@ -1,0 +1,82 @@
+"""From a weighted connectivity matrix to a graph.
+
+A rule is a name and a number, in Python and on the command line alike: ``"percentile:90"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from countergraph.errors import InputError, unknown
+from countergraph.graphs.pairs import Bits
+
+
+def _percentile(weights: NDArray[np.floating], value: float) -> Bits:
+    """Keep what is at least the given percentile of the subject's own weights (signed)."""
+    return np.asarray(weights >= np.percentile(weights, value, axis=-1, keepdims=True))
+
+
+def _absolute_percentile(weights: NDArray[np.floating], value: float) -> Bits:
+    """Keep what is in absolute value at least the given percentile of the subject's own absolute weights."""
+    return _percentile(np.abs(weights), value)
+
+
+def _threshold(weights: NDArray[np.floating], value: float) -> Bits:
+    """Keep what is at least a fixed value."""
+    return np.asarray(weights >= value)
+
+
+def _density(weights: NDArray[np.floating], value: float) -> Bits:
+    """Keep the strongest share of the pairs, exactly: among equal weights the first pairs win."""
+    keep = round(value * weights.shape[-1])
+    order = np.argsort(-weights, axis=-1, kind="stable")
+    bits = np.zeros(weights.shape, dtype=np.bool_)
+    np.put_along_axis(bits, order[..., :keep], True, axis=-1)
+    return bits
+
+
+@dataclass(frozen=True)
+class _Rule:
+    apply: Callable[[NDArray[np.floating], float], Bits]
+    lowest: float
+    highest: float
+
+
+BINARIZERS: dict[str, _Rule] = {
+    "percentile": _Rule(_percentile, 0, 100),
+    "absolute-percentile": _Rule(_absolute_percentile, 0, 100),
+    "threshold": _Rule(_threshold, -np.inf, np.inf),
+    "density": _Rule(_density, 0, 1),
+}
+
+
+def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
+    """Turn weights over pairs into edge vectors.
+
+    Parameters
+    ----------
+    weights
+        Shape (..., pairs): the strict upper triangle of each subject's connectivity matrix.
+    rule
+        ``"percentile:90"`` keeps the weights at or above each subject's own 90th percentile, as the paper does;
+        ``"absolute-percentile:90"`` the same of the absolute values; ``"threshold:0.3"`` all weights of at least
+        0.3; ``"density:0.1"`` exactly the strongest tenth of the pairs.
+    """
+    name, _, number = rule.partition(":")
+    if name not in BINARIZERS:
+        raise unknown("way to binarise", name, BINARIZERS)
+    chosen = BINARIZERS[name]
+    try:
+        value = float(number)
+    except ValueError:
+        raise InputError(f"binarize needs a name and a number such as 'percentile:90', not {rule!r}") from None
+    if not chosen.lowest <= value <= chosen.highest:
+        raise InputError(f"{name} must be between {chosen.lowest:g} and {chosen.highest:g}, not {value:g}")
+    array = np.asarray(weights, dtype=np.float64 if np.asarray(weights).dtype.kind != "f" else None)
+    if not np.isfinite(array).all():
+        raise InputError("weights has entries that are not finite (NaN or infinity)")
+    return chosen.apply(array, value)

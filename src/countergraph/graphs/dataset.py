@@ -1,0 +1,197 @@
+"""A cohort: graphs on the same regions, with a label and a name for each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from countergraph.errors import InputError, unknown
+from countergraph.graphs.atlas import Atlas
+from countergraph.graphs.pairs import Bits, as_edge_vectors, region_count, to_adjacency
+
+
+@dataclass(frozen=True, eq=False)
+class GraphDataset:
+    """Graphs on the same regions, each with a label and a name. Frozen, and checked once, here.
+
+    Parameters
+    ----------
+    edges
+        Shape (graphs, pairs), bool; the pairs are in the order of ``numpy.triu_indices(n, 1)``. A stack of adjacency
+        matrices (graphs, n, n) is understood too.
+    labels
+        One integer for each graph, an index into ``classes``. In two groups 1 is the condition, 0 the control.
+    names
+        One distinct name for each graph; by default "graph 0", "graph 1", ...
+    classes
+        What the classes are called, by label.
+    atlas
+        What the vertices mean; by default numbered regions.
+    attributes
+        One row for each graph: age, sex, site, ... None if nothing is known.
+    about
+        Where the data came from, as plain values that JSON can hold.
+    """
+
+    edges: Bits
+    labels: NDArray[np.int64]
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+    atlas: Atlas
+    attributes: pd.DataFrame | None
+    about: Mapping[str, Any] = field(repr=False)
+
+    def __init__(
+        self,
+        edges: ArrayLike,
+        labels: ArrayLike,
+        names: Sequence[str] | None = None,
+        classes: Sequence[str] = ("control", "condition"),
+        atlas: Atlas | None = None,
+        attributes: pd.DataFrame | None = None,
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
+        bits = as_edge_vectors(edges, "edges")
+        n = region_count(bits.shape[1])
+        codes = _labels(labels, len(bits), len(classes))
+        titles = tuple(f"graph {i}" for i in range(len(bits))) if names is None else tuple(map(str, names))
+        atlas = atlas or Atlas.numbered(n)
+        if len(atlas) != n:
+            raise InputError(
+                f"atlas {atlas.name!r} has {len(atlas)} regions, but the graphs have {n}; give the atlas they come from"
+            )
+        _check_names(titles, len(bits))
+        if len(set(classes)) != len(classes) or len(classes) < 2:
+            raise InputError(f"classes must be at least two different names, not {tuple(classes)}")
+        if attributes is not None and len(attributes) != len(bits):
+            raise InputError(f"attributes must have one row for each of the {len(bits)} graphs, not {len(attributes)}")
+        bits.flags.writeable = codes.flags.writeable = False
+        object.__setattr__(self, "edges", bits)
+        object.__setattr__(self, "labels", codes)
+        object.__setattr__(self, "names", titles)
+        object.__setattr__(self, "classes", tuple(map(str, classes)))
+        object.__setattr__(self, "atlas", atlas)
+        object.__setattr__(self, "attributes", None if attributes is None else attributes.reset_index(drop=True).copy())
+        object.__setattr__(self, "about", MappingProxyType(dict(about or {})))
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    def __repr__(self) -> str:
+        groups = ", ".join(f"{count} {name}" for name, count in zip(self.classes, self.class_sizes, strict=True))
+        return f"GraphDataset({groups}; {self.n_regions} regions of {self.atlas.name})"
+
+    @property
+    def n_regions(self) -> int:
+        """The number of regions of every graph."""
+        return len(self.atlas)
+
+    @cached_property
+    def adjacency(self) -> NDArray[np.uint8]:
+        """Symmetric matrices of zeros and ones, shape (graphs, n, n); read-only."""
+        matrices = to_adjacency(self.edges)
+        matrices.flags.writeable = False
+        return matrices
+
+    @property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """How many graphs each class has, by label."""
+        return np.bincount(self.labels, minlength=len(self.classes)).astype(np.int64)
+
+    @cached_property
+    def edge_frequencies(self) -> NDArray[np.float64]:
+        """The share of each class that has each edge, shape (classes, pairs); NaN for a class with no graph."""
+        shares = np.full((len(self.classes), self.edges.shape[1]), np.nan)
+        for label in np.unique(self.labels):
+            shares[label] = self.edges[self.labels == label].mean(axis=0)
+        return shares
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short digest of graphs, labels and class names: the same cohort, the same fingerprint."""
+        digest = hashlib.sha256(repr((self.edges.shape, self.classes)).encode())
+        digest.update(np.packbits(self.edges, axis=1).tobytes())
+        digest.update(self.labels.tobytes())
+        return digest.hexdigest()[:16]
+
+    def index(self, name: str) -> int:
+        """Return the position of the graph called ``name``."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise unknown("subject", name, self.names) from None
+
+    def subset(self, which: ArrayLike | Iterable[str]) -> GraphDataset:
+        """Return some of the graphs: by position, by a boolean mask, or by name, in the order given."""
+        chosen = np.asarray(which if isinstance(which, np.ndarray) else list(which))  # type: ignore[arg-type]
+        if chosen.dtype.kind in "UO":
+            chosen = np.array([self.index(str(name)) for name in chosen], dtype=np.intp)
+        if chosen.dtype == np.bool_ and chosen.shape != (len(self),):
+            raise InputError(f"a mask must have one entry for each of the {len(self)} graphs, not {chosen.shape}")
+        rows = np.arange(len(self))[chosen] if chosen.size else np.empty(0, dtype=np.intp)
+        return GraphDataset(
+            self.edges[rows],
+            self.labels[rows],
+            [self.names[i] for i in rows],
+            self.classes,
+            self.atlas,
+            None if self.attributes is None else self.attributes.iloc[rows],
+            self.about,
+        )
+
+    def summary(self) -> pd.DataFrame:
+        """Return one row for each class: its graphs, their edges and density, and what is known of the people."""
+        counts = self.edges.sum(axis=1)
+        rows = []
+        for label, name in enumerate(self.classes):
+            own = counts[self.labels == label]
+            row: dict[str, Any] = {"class": name, "label": label, "graphs": len(own)}
+            if len(own):
+                row |= {
+                    "edges (mean)": float(own.mean()),
+                    "edges (min)": int(own.min()),
+                    "edges (max)": int(own.max()),
+                    "density": float(own.mean() / self.edges.shape[1]),
+                }
+                row |= self._attribute_summary(self.labels == label)
+            rows.append(row)
+        return pd.DataFrame(rows).set_index("class")
+
+    def _attribute_summary(self, rows: Bits) -> dict[str, Any]:
+        if self.attributes is None:
+            return {}
+        table = self.attributes[rows]
+        summary: dict[str, Any] = {}
+        for name in table:
+            column = table[name]
+            if pd.api.types.is_numeric_dtype(column):
+                summary[f"{name} (mean)"] = float(column.mean())
+            elif column.nunique() <= 4:
+                summary[str(name)] = ", ".join(f"{n} {value}" for value, n in column.value_counts().items())
+        return summary
+
+
+def _labels(labels: ArrayLike, n_graphs: int, n_classes: int) -> NDArray[np.int64]:
+    given = np.asarray(labels)
+    if given.shape != (n_graphs,):
+        raise InputError(f"labels must have one entry for each of the {n_graphs} graphs, not shape {given.shape}")
+    codes = given.astype(np.int64) if given.dtype.kind in "iubf" else None
+    if codes is None or (codes != given).any() or (codes.size and (codes.min() < 0 or codes.max() >= n_classes)):
+        raise InputError(f"labels must be integers from 0 to {n_classes - 1}, one for each class name")
+    return codes
+
+
+def _check_names(names: tuple[str, ...], n_graphs: int) -> None:
+    if len(names) != n_graphs:
+        raise InputError(f"names must have one entry for each of the {n_graphs} graphs, not {len(names)}")
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"subject names must differ; {twice!r} occurs {names.count(twice)} times")

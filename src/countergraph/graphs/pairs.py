@@ -1,0 +1,142 @@
+"""The order of the pairs, in one place.
+
+A graph on n regions is a bit vector over its n(n-1)/2 unordered pairs (i, j), i < j, in the order of
+``numpy.triu_indices(n, 1)``: (0, 1), (0, 2), ..., (0, n-1), (1, 2), ... Nothing else in the package knows this order.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import isqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from countergraph.errors import GraphError
+
+Bits = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+def pair_count(n_regions: int) -> int:
+    """Count the pairs of ``n_regions`` regions."""
+    return n_regions * (n_regions - 1) // 2
+
+
+def region_count(n_pairs: int) -> int:
+    """Tell how many regions have ``n_pairs`` pairs; raise `GraphError` if no number does."""
+    n = (1 + isqrt(1 + 8 * n_pairs)) // 2
+    if n < 2 or pair_count(n) != n_pairs:
+        raise GraphError(
+            f"an edge vector has n(n-1)/2 entries for n regions; {n_pairs} entries fit no number of regions"
+        )
+    return n
+
+
+@lru_cache(maxsize=8)
+def pair_ends(n_regions: int) -> tuple[Indices, Indices]:
+    """Return the first and the second region of every pair, read-only."""
+    first, second = np.triu_indices(n_regions, 1)
+    first.flags.writeable = second.flags.writeable = False
+    return first, second
+
+
+def pair_position(first: ArrayLike, second: ArrayLike, n_regions: int) -> Indices:
+    """Return where the pairs (first, second) stand, whichever end is named first."""
+    a, b = np.asarray(first, dtype=np.intp), np.asarray(second, dtype=np.intp)
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    return np.asarray(low * (2 * n_regions - low - 1) // 2 + high - low - 1, dtype=np.intp)
+
+
+def pairs_at(positions: ArrayLike, n_regions: int) -> list[tuple[int, int]]:
+    """Return the pairs at ``positions`` as (i, j), i < j."""
+    first, second = pair_ends(n_regions)
+    where = np.asarray(positions, dtype=np.intp)
+    return list(zip(first[where].tolist(), second[where].tolist(), strict=True))
+
+
+def pairs_within(vertices: ArrayLike, n_regions: int) -> Indices:
+    """Return the positions of all pairs with both ends in ``vertices``, in increasing order."""
+    members = np.zeros(n_regions, dtype=bool)
+    members[np.asarray(vertices, dtype=np.intp)] = True
+    first, second = pair_ends(n_regions)
+    return np.flatnonzero(members[first] & members[second])
+
+
+@lru_cache(maxsize=4)
+def _pair_of_cell(n_regions: int) -> Indices:
+    """For every cell of the n x n matrix the position of its pair; the diagonal points one past the last."""
+    cells = np.full((n_regions, n_regions), pair_count(n_regions), dtype=np.intp)
+    first, second = pair_ends(n_regions)
+    cells[first, second] = cells[second, first] = np.arange(len(first))
+    return cells.ravel()
+
+
+def to_adjacency(edges: Bits) -> NDArray[np.uint8]:
+    """Turn edge vectors (..., pairs) into symmetric matrices (..., n, n) of zeros and ones."""
+    n = region_count(edges.shape[-1])
+    padded = np.zeros((*edges.shape[:-1], edges.shape[-1] + 1), dtype=np.uint8)
+    padded[..., :-1] = edges
+    return padded.take(_pair_of_cell(n), axis=-1).reshape(*edges.shape[:-1], n, n)
+
+
+def upper_triangle(matrices: ArrayLike) -> NDArray[np.generic]:
+    """Return the strict upper triangles (..., pairs) of square matrices (..., n, n), in the order of the pairs."""
+    array = np.asarray(matrices)
+    return np.asarray(array[(..., *pair_ends(array.shape[-1]))])
+
+
+def as_edge_vector(graph: ArrayLike, name: str = "graph") -> Bits:
+    """Read one graph, an adjacency matrix (n, n) or an edge vector (pairs,), as an edge vector.
+
+    Raises
+    ------
+    GraphError
+        If it is neither, or not simple, undirected and unweighted. ``name`` is what the message calls it.
+    """
+    array = np.asarray(graph)
+    if array.ndim == 1:
+        region_count(array.size)
+        return _as_bits(array, name)
+    if array.ndim == 2:
+        return np.asarray(as_edge_vectors(array[None], name)[0])
+    raise GraphError(
+        f"{name} must be an adjacency matrix (n, n) or an edge vector (pairs,), not of shape {array.shape}"
+    )
+
+
+def as_edge_vectors(graphs: ArrayLike, name: str = "graphs") -> Bits:
+    """Read a stack of graphs, matrices (m, n, n) or edge vectors (m, pairs), as edge vectors (m, pairs).
+
+    A diagonal of zeros and ones says nothing about a simple graph and is dropped.
+    """
+    array = np.asarray(graphs)
+    if array.ndim == 2:
+        if array.shape[0] == array.shape[1] and (array == array.T).all() and not array.diagonal().any():
+            raise GraphError(f"{name} must be a stack of graphs; a single adjacency matrix {array.shape} was given")
+        region_count(array.shape[1])
+        return _as_bits(array, name)
+    if array.ndim != 3:
+        raise GraphError(f"{name} must have shape (m, n, n) or (m, pairs), not {array.shape}")
+    check_square_symmetric(array, name)
+    return np.ascontiguousarray(upper_triangle(_as_bits(array, name)), dtype=np.bool_)
+
+
+def check_square_symmetric(matrices: NDArray[np.generic], name: str) -> None:
+    """Raise `GraphError` unless ``matrices`` (..., n, n) are square, finite and symmetric."""
+    if matrices.shape[-1] != matrices.shape[-2] or matrices.shape[-1] < 2:
+        raise GraphError(f"{name} must be square with at least 2 regions, not of shape {matrices.shape[-2:]}")
+    if not np.isfinite(matrices.astype(float, copy=False)).all():
+        raise GraphError(f"{name} has entries that are not finite (NaN or infinity)")
+    if not np.allclose(matrices, np.swapaxes(matrices, -1, -2), rtol=0, atol=1e-8):
+        raise GraphError(f"{name} is not symmetric, so it is not an undirected graph")
+
+
+def _as_bits(array: NDArray[np.generic], name: str) -> Bits:
+    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
+        odd = array[~np.isin(array, (0, 1))].flat[0]
+        raise GraphError(
+            f"{name} must hold only 0 and 1, but holds {odd}; binarise a weighted matrix first (countergraph.binarize)"
+        )
+    return np.array(array, dtype=np.bool_)

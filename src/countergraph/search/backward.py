@@ -1,0 +1,38 @@
+"""Backward search: from a counterfactual back towards the graph (section 3.2, Algorithm 2).
+
+Difference from the paper: when the step would undo every change, the answer is known to be the graph's own class, and
+is not asked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from countergraph.graphs.pairs import Floats
+from countergraph.search.conversation import NO_FLIPS, Flips, Search, Task
+from countergraph.search.picking import split
+from countergraph.search.weights import likelihood
+
+
+def oblivious_backward(task: Task, start: Flips) -> Search:
+    """Undo k random changes at a time; more of them while that works, fewer while it does not."""
+    return _retreat(task, start)
+
+
+def data_driven_backward(task: Task, start: Flips) -> Search:
+    """Do the same, but undo the most discriminative changes first: the paper's weights, read literally."""
+    return _retreat(task, start, likelihood(task))
+
+
+def _retreat(task: Task, start: Flips, weights: Floats | None = None) -> Search:
+    pool, needed, k = start, NO_FLIPS, task.k  # together, pool and needed are the best counterfactual so far
+    while pool.size:
+        k = min(k, pool.size)
+        tried, rest = split(pool, k, task.rng, weights)
+        candidate = np.concatenate([rest, needed])
+        if candidate.size and (yield candidate).flipped:
+            pool, needed, k = candidate, NO_FLIPS, k + 1
+        elif k > 1:
+            k -= 1
+        else:
+            pool, needed = rest, np.concatenate([needed, tried])

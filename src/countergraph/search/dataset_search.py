@@ -1,0 +1,23 @@
+"""Dataset search: the closest real graph of the other class (section 3.3, Algorithm 3).
+
+Difference from the paper: the graphs are tried closest first, so that the first one the black box agrees on is the
+closest, and none farther is ever asked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from countergraph.search.conversation import Flips, Search, Task
+from countergraph.search.weights import reference_of, wanted_labels
+
+
+def dataset_search(task: Task, start: Flips) -> Search:
+    """Ask about the labelled graphs of the other class, closest first, until the black box agrees on one."""
+    reference = reference_of(task)
+    candidates = np.flatnonzero(wanted_labels(task, reference.labels))
+    distances = np.array([np.count_nonzero(reference.edges[i] ^ task.graph) for i in candidates], dtype=np.intp)
+    for nearest in candidates[np.argsort(distances, kind="stable")]:
+        flips = np.flatnonzero(reference.edges[nearest] ^ task.graph)
+        if flips.size and (yield flips).flipped:
+            return

@@ -1,0 +1,232 @@
+"""The driver: any number of searches in lockstep, one question to the black box for all of them.
+
+It counts the calls, keeps the budgets, remembers the closest candidate that changed the class, and nothing else. A
+search gets the same answers, and so finds the same counterfactual, alone or in any company.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from countergraph.errors import SearchError
+from countergraph.graphs.pairs import Bits
+from countergraph.oracle import Label, Oracle
+from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Reference, Task
+from countergraph.search.methods import Phase
+
+LANE_BYTES = 256 * 2**20
+Stopped = Literal["finished", "not found", "max_calls", "time_limit", "already in target class", "interrupted"]
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One search to run: a graph, a way, and a seed of its own."""
+
+    graph: Bits
+    phases: tuple[Phase, ...]
+    k: int
+    max_calls: int
+    seed: np.random.SeedSequence
+    target: Label | None = None
+    reference: Reference | None = None
+
+
+@dataclass(eq=False)
+class Record:
+    """What the driver knows of one search; complete when ``stopped`` is set, and true at any time before."""
+
+    calls: dict[str, int]
+    label: Label | None = None
+    best: Flips | None = None
+    best_label: Label | None = None
+    trace: list[tuple[int, int]] = field(default_factory=list)
+    stopped: Stopped | None = None
+
+    def heard(self, phase: str, flips: Flips, answer: Answer) -> None:
+        """Count a call, and keep the candidate if it is the closest counterfactual so far."""
+        self.calls[phase] += 1
+        if answer.flipped and (self.best is None or flips.size < self.best.size):
+            self.best, self.best_label = flips, answer.label
+            self.trace.append((sum(self.calls.values()), flips.size))
+
+
+class Progress(NamedTuple):
+    """How far a run is."""
+
+    finished: int
+    total: int
+    calls: int
+
+
+Conversation = Generator[Flips, Label, None]
+
+
+def converse(job: Job, record: Record) -> Conversation:
+    """Run one job: ask for the class of the graph, then run phase after phase, each within its own budget.
+
+    The question for the graph's own class is the first call of the first phase.
+    """
+    first = job.phases[0].name
+    label = yield NO_FLIPS
+    record.label, record.calls[first] = label, 1
+    if label == job.target:
+        record.stopped = "already in target class"
+        return
+    task = Task(job.graph, label, job.k, job.max_calls, np.random.default_rng(job.seed), job.target, job.reference)
+    spent = False
+    for phase in job.phases:
+        search = phase.search(task, NO_FLIPS if record.best is None else record.best)
+        flips = next(search, None)
+        while flips is not None:
+            if record.calls[phase.name] >= job.max_calls:
+                spent = True
+                search.close()
+                break
+            heard = yield flips
+            answer = Answer(heard, heard != label if job.target is None else heard == job.target)
+            record.heard(phase.name, flips, answer)
+            try:
+                flips = search.send(answer)
+            except StopIteration:
+                break
+        if record.best is None:
+            break
+        if np.unique(record.best).size != record.best.size:
+            raise SearchError(f"the search {phase.name!r} asked about flips that name a pair twice")
+    record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
+
+
+class _Lane(NamedTuple):
+    talk: Conversation
+    record: Record
+
+
+class _Lanes:
+    """The running conversations. Row i of ``bits`` is the graph of lane i; the lanes in use are always the first."""
+
+    def __init__(self, width: int, n_pairs: int) -> None:
+        self.bits = np.zeros((width, n_pairs), dtype=np.bool_)
+        self.lanes: list[_Lane] = []
+        self.questions: list[Flips] = []
+
+    def enter(self, job: Job, record: Record) -> None:
+        talk = converse(job, record)
+        self.bits[len(self.lanes)] = job.graph
+        self.lanes.append(_Lane(talk, record))
+        self.questions.append(next(talk))
+
+    def leave(self, row: int) -> None:
+        """Take a lane out, and move the last one to its place."""
+        last = len(self.lanes) - 1
+        self.bits[row] = self.bits[last]
+        self.lanes[row], self.questions[row] = self.lanes[last], self.questions[last]
+        del self.lanes[last], self.questions[last]
+
+    def ask(self, oracle: Oracle, rows: slice) -> list[Label]:
+        """Ask about the candidates of some lanes at once: flip their bits, ask, flip them back."""
+        questions = self.questions[rows]
+        starts = np.arange(rows.start, rows.stop) * self.bits.shape[1]
+        cells = np.concatenate(questions) + np.repeat(starts, [flips.size for flips in questions])
+        flat = self.bits.reshape(-1)
+        originals = flat[cells]
+        flat[cells] = ~originals
+        try:
+            batch = self.bits[rows]
+            batch.flags.writeable = False
+            labels: list[Label] = oracle.ask(batch).tolist()
+            return labels
+        finally:
+            flat[cells] = originals
+
+    def tell(self, row: int, label: Label) -> bool:
+        """Hand a lane its answer; tell whether it has another question."""
+        try:
+            self.questions[row] = self.lanes[row].talk.send(label)
+        except StopIteration:
+            return False
+        return True
+
+
+class _Pace:
+    """How many lanes to ask at once: all of them, unless the black box is so slow that time limits would suffer."""
+
+    SLOW, FAST = 0.5, 0.1
+
+    def __init__(self) -> None:
+        self.step = 16
+
+    def took(self, seconds: float) -> None:
+        if seconds > self.SLOW:
+            self.step = max(1, self.step // 2)
+        elif seconds < self.FAST:
+            self.step *= 2
+
+
+def run(
+    oracle: Oracle,
+    jobs: Sequence[Job],
+    *,
+    time_limit: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    records: list[Record] | None = None,
+) -> list[Record]:
+    """Run all jobs in lockstep and return their records, in the same order.
+
+    Parameters
+    ----------
+    oracle
+        Who is asked.
+    jobs
+        What to search. The graphs must have the same number of pairs.
+    time_limit
+        Seconds after which every search stops with the best it has.
+    progress
+        Called after every round.
+    records
+        An empty list to fill instead of a new one, so that a caller has what was found when something raises.
+    """
+    records = [] if records is None else records
+    records.extend(Record(dict.fromkeys((phase.name for phase in job.phases), 0)) for job in jobs)
+    if not jobs:
+        return records
+    deadline = np.inf if time_limit is None else time.monotonic() + time_limit
+    n_pairs = jobs[0].graph.size
+    lanes = _Lanes(min(len(jobs), max(1, LANE_BYTES // n_pairs)), n_pairs)
+    waiting = iter(zip(jobs, records, strict=True))
+    _fill(lanes, waiting)
+    pace, calls, finished = _Pace(), 0, 0
+    while lanes.lanes:
+        done = []
+        for start in range(0, len(lanes.lanes), step := pace.step):
+            began = time.monotonic()
+            if began >= deadline:
+                _out_of_time(records)
+                return records
+            rows = slice(start, min(start + step, len(lanes.lanes)))
+            labels = lanes.ask(oracle, rows)
+            calls += len(labels)
+            done += [row for row, label in enumerate(labels, start) if not lanes.tell(row, label)]
+            pace.took(time.monotonic() - began)
+        for row in reversed(done):
+            lanes.leave(row)
+        finished += len(done)
+        _fill(lanes, waiting)
+        if progress is not None:
+            progress(Progress(finished, len(jobs), calls))
+    return records
+
+
+def _fill(lanes: _Lanes, waiting: Iterator[tuple[Job, Record]]) -> None:
+    for job, record in islice(waiting, len(lanes.bits) - len(lanes.lanes)):
+        lanes.enter(job, record)
+
+
+def _out_of_time(records: list[Record]) -> None:
+    for record in records:
+        record.stopped = record.stopped or "time_limit"

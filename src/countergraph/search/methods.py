@@ -1,0 +1,100 @@
+"""The methods by name: a way forward, and ways back joined to it by a plus sign."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from countergraph.errors import InputError, unknown
+from countergraph.search.backward import data_driven_backward, oblivious_backward
+from countergraph.search.conversation import SearchFunction
+from countergraph.search.dataset_search import dataset_search
+from countergraph.search.forward import data_driven_forward, oblivious_forward
+from countergraph.search.least_first import least_first_backward
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One search, with what a method needs to know about it."""
+
+    name: str
+    direction: Literal["forward", "backward"]
+    search: SearchFunction
+    needs_dataset: bool
+    title: str
+    summary: str
+
+
+PHASES: dict[str, Phase] = {
+    phase.name: phase
+    for phase in (
+        Phase(
+            "ofs",
+            "forward",
+            oblivious_forward,
+            False,
+            "Oblivious Forward Search",
+            "change k random pairs at a time until the class changes",
+        ),
+        Phase(
+            "dfs",
+            "forward",
+            data_driven_forward,
+            True,
+            "Data-driven Forward Search",
+            "the same, preferring pairs that tell the classes apart",
+        ),
+        Phase(
+            "ds",
+            "forward",
+            dataset_search,
+            True,
+            "Dataset Search",
+            "the closest graph of the dataset that is of the other class",
+        ),
+        Phase(
+            "obs",
+            "backward",
+            oblivious_backward,
+            False,
+            "Oblivious Backward Search",
+            "undo k random changes at a time, k adapting, while the class stays changed",
+        ),
+        Phase(
+            "dbs",
+            "backward",
+            data_driven_backward,
+            True,
+            "Data-driven Backward Search",
+            "the same, most discriminative changes first, as the paper writes it",
+        ),
+        Phase(
+            "lbs",
+            "backward",
+            least_first_backward,
+            True,
+            "Least-first Backward Search",
+            "undo the least discriminative changes first, twice as many after each success",
+        ),
+    )
+}
+
+FORWARD = tuple(name for name, phase in PHASES.items() if phase.direction == "forward")
+BACKWARD = tuple(name for name, phase in PHASES.items() if phase.direction == "backward")
+METHODS: tuple[str, ...] = FORWARD + tuple(f"{ahead}+{back}" for ahead in FORWARD for back in BACKWARD)
+
+
+def parse_method(method: str) -> tuple[Phase, ...]:
+    """Turn a name such as ``"ofs+obs"`` into its phases: one forward, then any number of different backward ones."""
+    names = [name.strip().lower() for name in method.split("+")]
+    for name in names:
+        if name not in PHASES:
+            raise unknown("search", name, PHASES)
+    phases = tuple(PHASES[name] for name in names)
+    if phases[0].direction != "forward" or any(phase.direction != "backward" for phase in phases[1:]):
+        raise InputError(
+            f"method must start with one of {', '.join(FORWARD)} and go on with {', '.join(BACKWARD)}, not {method!r}"
+        )
+    if len(set(names)) != len(names):
+        raise InputError(f"method must not name a search twice, as {method!r} does")
+    return phases
