@@ -109,7 +109,8 @@ def find_counterfactuals(
     cohort = graphs if isinstance(graphs, GraphDataset) else None
     edges = cohort.edges if cohort is not None else as_edge_vectors(graphs)  # type: ignore[arg-type]
     dataset = dataset if dataset is not None else cohort
-    _check(phases, dataset, edges, k, max_calls, runs, time_limit)
+    _check_numbers(time_limit, k=(k, 1), max_calls=(max_calls, 1), runs=(runs, 1), seed=(seed, 0))
+    _check_dataset(phases, dataset, edges)
     oracle = Oracle.of(black_box, None if dataset is None else dataset.classes)
     target = _target(target, oracle.classes)
     reference = None if dataset is None else Reference(dataset.edges, dataset.labels)
@@ -152,7 +153,7 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
             f"the optimum is known only for two-class classifiers that are linear in the edges; {rule!r} is not one"
         )
     edges = as_edge_vector(graph)
-    coefficients, intercept = np.asarray(linear.coef_)[0], float(np.asarray(linear.intercept_).ravel()[0])
+    coefficients, intercept = np.asarray(linear.coef_).ravel(), float(np.asarray(linear.intercept_).ravel()[0])
     if coefficients.size != edges.size:
         raise InputError(f"the rule has {coefficients.size} pairs, the graph {edges.size}: they differ in regions")
     flips = closest_crossing(edges, coefficients, intercept)
@@ -170,20 +171,17 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
     )
 
 
-def _check(
-    phases: tuple[Phase, ...],
-    dataset: GraphDataset | None,
-    edges: Bits,
-    k: int,
-    max_calls: int,
-    runs: int,
-    time_limit: float | None,
-) -> None:
-    for name, value in (("k", k), ("max_calls", max_calls), ("runs", runs)):
-        if int(value) != value or value < 1:
-            raise InputError(f"{name} must be a whole number of at least 1, not {value}")
+def _check_numbers(time_limit: float | None, **numbers: tuple[object, int]) -> None:
+    for name, (value, least) in numbers.items():
+        if not isinstance(value, int | np.integer) or value < least:
+            raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"time_limit must be a positive number of seconds, not {time_limit}")
+
+
+def _check_dataset(phases: tuple[Phase, ...], dataset: object, edges: Bits) -> None:
+    if dataset is not None and not isinstance(dataset, GraphDataset):
+        raise InputError(f"dataset must be a GraphDataset, not {type(dataset).__name__}")
     needing = [phase.name for phase in phases if phase.needs_dataset]
     if needing and dataset is None:
         raise InputError(f"{' and '.join(needing)} learns from labelled graphs: give a GraphDataset as dataset=")

@@ -139,7 +139,7 @@ def linear_form(model: object) -> LinearInEdges | None:
 
 
 def _is_binary_linear(model: object) -> bool:
-    return isinstance(model, LinearInEdges) and len(model.classes_) == 2 and np.asarray(model.coef_).shape[0] == 1
+    return isinstance(model, LinearInEdges) and len(model.classes_) == 2 and len(np.atleast_2d(model.coef_)) == 1
 
 
 def load_published_rule(cohort: str, root: str | Path | None = None) -> LinearRule:

@@ -105,9 +105,10 @@ def print_changes(result: Counterfactual, data: GraphDataset) -> None:
     table = changes(result, data).drop(columns=["hemispheres", "regions"], errors="ignore")
     shares = {f"share of {name}": f"in {name}" for name in data.classes}
     table = table.rename(columns={**shares, "distance_mm": "mm"})
-    print_table(
-        table.assign(**{name: (100 * table[name]).map("{:.0f}%".format) for name in shares.values()}), index=False
-    )
+    table = table.assign(**{name: (100 * table[name]).map("{:.0f}%".format) for name in shares.values()})
+    if "mm" in table:
+        table = table.assign(mm=table["mm"].round().astype(int))
+    print_table(table, index=False)
 
 
 def say(text: str = "", style: str | None = None) -> None:

@@ -174,7 +174,7 @@ class GraphDataset:
             column = table[name]
             if pd.api.types.is_numeric_dtype(column):
                 summary[f"{name} (mean)"] = float(column.mean())
-            elif column.nunique() <= 4:
+            elif column.nunique() <= 3 and len(column):
                 summary[str(name)] = ", ".join(f"{n} {value}" for value, n in column.value_counts().items())
         return summary
 

@@ -22,7 +22,13 @@ DATASET_FORMAT = "countergraph-dataset/1"
 
 
 def _read_text(delimiter: str | None) -> Callable[[Path], NDArray[np.generic]]:
-    return lambda path: np.loadtxt(path, delimiter=delimiter, ndmin=2)
+    def read(path: Path) -> NDArray[np.generic]:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if not any(line.strip() for line in lines):
+            raise ValueError("it is empty")
+        return np.loadtxt(lines, delimiter=delimiter, ndmin=2)
+
+    return read
 
 
 MATRIX_READERS: dict[str, Callable[[Path], NDArray[np.generic]]] = {
@@ -88,7 +94,7 @@ def read_dataset(path: str | Path) -> GraphDataset:
     """Read a dataset that `save_dataset` wrote. Nothing in the file is executed."""
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             header = json.loads(archive["header"].tobytes())
             bits, labels = archive["bits"], archive["labels"]
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:

@@ -113,7 +113,7 @@ def as_edge_vectors(graphs: ArrayLike, name: str = "graphs") -> Bits:
     """
     array = np.asarray(graphs)
     if array.ndim == 2:
-        if array.shape[0] == array.shape[1] and (array == array.T).all() and not array.diagonal().any():
+        if array.shape[0] == array.shape[1] and (array == array.T).all() and array.any() > array.diagonal().any():
             raise GraphError(f"{name} must be a stack of graphs; a single adjacency matrix {array.shape} was given")
         region_count(array.shape[1])
         return _as_bits(array, name)

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+import countergraph as cg
+
+settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("here")
+
+BESIDE = Path(__file__).parents[2] / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Fast tests first."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """Where the real cohorts lie; skips where they do not."""
+    root = Path(os.environ.get("COUNTERGRAPH_DATA", BESIDE))
+    if not (root / "asd").is_dir():
+        pytest.skip("the real cohorts are neither in ../shared/data nor where COUNTERGRAPH_DATA points")
+    return root
+
+
+@pytest.fixture(scope="session")
+def asd(real_data: Path) -> cg.GraphDataset:
+    return cg.load_dataset("asd", root=real_data)
+
+
+@pytest.fixture(scope="session")
+def adhd(real_data: Path) -> cg.GraphDataset:
+    return cg.load_dataset("adhd", root=real_data)
+
+
+@pytest.fixture(scope="session")
+def cohort() -> cg.GraphDataset:
+    """A small synthetic cohort: fast to search, and of another size than anything else in the tests."""
+    return cg.make_cohort(n_subjects=24, n_regions=20, contrast=0.8, seed=3)
+
+
+@pytest.fixture(scope="session")
+def model(cohort: cg.GraphDataset) -> cg.Model:
+    return cg.train(cohort)
+
+
+def random_graphs(count: int, n_regions: int, seed: int, density: float = 0.3) -> np.ndarray:
+    """Edge vectors of random graphs."""
+    rng = np.random.default_rng(seed)
+    return rng.random((count, n_regions * (n_regions - 1) // 2)) < density

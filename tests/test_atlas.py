@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import countergraph as cg
+from countergraph.errors import InputError, NotFoundError
+from countergraph.graphs.atlas import read_atlas
+
+
+def test_aal_is_built_in_and_in_order() -> None:
+    atlas = cg.load_aal116()
+    assert len(atlas) == 116
+    assert atlas.names[:2] == ("Precentral_L", "Precentral_R")
+    assert atlas.names[-1] == "Vermis_10"
+    assert atlas.index("Putamen_R") == 73
+    assert atlas.coordinates is not None
+    assert atlas.hemispheres is not None
+    left = np.array([side == "L" for side in atlas.hemispheres])
+    assert (atlas.coordinates[left, 0] < 0).all()
+    assert atlas.regions is not None
+    assert {"Frontal lobe", "Deep grey matter", "Cerebellum"} < set(atlas.regions)
+    assert 79 < atlas.distance(0, 1) < 81
+
+
+def test_names_that_repeat_are_numbered_in_place() -> None:
+    atlas = cg.Atlas(["Pole", "Stem", "Pole"])
+    assert atlas.names == ("Pole (1)", "Stem", "Pole (2)")
+    assert np.isnan(atlas.distance(0, 1))
+    assert cg.Atlas.from_dict(atlas.to_dict()) == atlas
+
+
+def test_a_table_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.tsv"
+    path.write_text("name\tx\ty\tz\tregion\nb\t1\t2\t3\tfront\na\t4\t5\t6\tback\n")
+    atlas = read_atlas(path)
+    assert (atlas.name, atlas.names, atlas.regions) == ("mine", ("b", "a"), ("front", "back"))
+    assert atlas.coordinates is not None
+    assert atlas.coordinates.tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
+def test_refusals(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="coordinates must be 2 finite points"):
+        cg.Atlas(["a", "b"], coordinates=[[0, 0, 0]])
+    with pytest.raises(InputError, match="regions must have one entry for each of the 2 regions, not 1"):
+        cg.Atlas(["a", "b"], regions=["x"])
+    with pytest.raises(NotFoundError, match="no region is called 'Putamen'; did you mean Putamen_"):
+        cg.load_aal116().index("Putamen")
+    for text, message in (
+        ("label\nx\ny\n", "needs a column called name"),
+        ("name\tx\ty\tz\na\t1\t2\n", "every row"),
+        ("name\tx\ty\tz\na\t1\t2\tq\nb\t1\t2\t3\n", "must be numbers"),
+    ):
+        (tmp_path / "bad.tsv").write_text(text)
+        with pytest.raises(InputError, match=f"bad.tsv.*{message}"):
+            read_atlas(tmp_path / "bad.tsv")

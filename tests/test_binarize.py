@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import countergraph as cg
+
+WEIGHTS = np.array([[-0.9, 0.1, 0.2, 0.3, 0.4, 0.5], [0.0, 0.0, 0.6, 0.6, 0.6, -0.7]])
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("percentile:50", [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 0]]),
+        ("absolute-percentile:80", [[1, 0, 0, 0, 0, 1], [0, 0, 1, 1, 1, 1]]),
+        ("threshold:0.3", [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 0]]),
+        ("density:0.33", [[0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]]),
+    ],
+)
+def test_each_rule_on_each_subject_alone(rule: str, expected: list[list[int]]) -> None:
+    assert cg.binarize(WEIGHTS, rule).astype(int).tolist() == expected
+    assert cg.binarize(WEIGHTS[1], rule).astype(int).tolist() == expected[1]
+
+
+@given(st.integers(0, 10**6), st.floats(0, 1))
+def test_density_is_exact_even_with_ties(seed: int, density: float) -> None:
+    weights = np.random.default_rng(seed).integers(0, 4, 45) / 4
+    assert cg.binarize(weights, f"density:{density}").sum() == round(density * 45)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("percentil:90", "did you mean percentile"),
+        ("percentile", "a name and a number such as 'percentile:90', not 'percentile'"),
+        ("percentile:101", "percentile must be between 0 and 100, not 101"),
+        ("density:nan", "density must be between 0 and 1, not nan"),
+    ],
+)
+def test_refusals(rule: str, message: str) -> None:
+    with pytest.raises((ValueError, LookupError), match=message):
+        cg.binarize(WEIGHTS, rule)
+    with pytest.raises(ValueError, match="not finite"):
+        cg.binarize([0.1, np.nan, 0.2])

@@ -1,0 +1,180 @@
+"""The command line, as a shell sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import countergraph as cg
+from countergraph.graphs.pairs import to_adjacency
+
+
+def countergraph(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "100"}
+    environment.pop("COUNTERGRAPH_DATA", None)
+    command = [sys.executable, "-c", "from countergraph.cli import main; main()", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a dataset file, a folder of matrices and a trained model."""
+    folder = tmp_path_factory.mktemp("cli")
+    data = cg.make_cohort(n_subjects=24, n_regions=20, contrast=0.8, seed=3)
+    cg.save_dataset(data, folder / "cohort.npz")
+    cg.save_model(cg.train(data), folder / "model.cgm")
+    for label, name in enumerate(("hc", "ms")):
+        (folder / "study" / name).mkdir(parents=True)
+        for row in np.flatnonzero(data.labels == label):
+            np.savetxt(folder / "study" / name / f"p {row}.csv", to_adjacency(data.edges[row]), "%d", ",")
+    return folder
+
+
+def test_show_and_import(place: Path) -> None:
+    shown = countergraph("data", "show", "study", cwd=place)
+    assert shown.returncode == 0, shown.stderr
+    assert "24 graphs on the 20 regions" in shown.stdout
+    assert "hc" in shown.stdout
+    imported = countergraph("data", "import", "study", "--out", "mine.npz", "--json", cwd=place)
+    assert json.loads(imported.stdout)["graphs"] == 24
+    again = countergraph("data", "show", "mine.npz", "--json", cwd=place)
+    report = json.loads(again.stdout)
+    assert report["classes"] == ["hc", "ms"]
+    assert report["names"][0] == "p 0"
+    assert [row["graphs"] for row in report["summary"]] == [12, 12]
+    refused = countergraph("data", "import", "study", "--out", "mine.npz", cwd=place)
+    assert refused.returncode == 2
+    assert "mine.npz exists" in refused.stderr
+    assert countergraph("data", "import", "study", "--out", "mine.npz", "--force", "-q", cwd=place).stdout == ""
+
+
+def test_train_then_explain(place: Path) -> None:
+    trained = countergraph("train", "study", "--alpha", "0.05", "--out", "own.cgm", cwd=place)
+    assert trained.returncode == 0, trained.stderr
+    for words in ("graphs it learnt from", "did not see", "always answering the larger class", "saved to own.cgm"):
+        assert words in trained.stdout
+    asked = countergraph("explain", "study", "own.cgm", "--subject", "p 3", "--out", "p.json", cwd=place)
+    assert asked.returncode == 0, asked.stderr
+    assert "p 3 is classified as" in asked.stdout
+    assert "questions to the model" in asked.stdout
+    [saved] = json.loads((place / "p.json").read_text())
+    assert saved["sentence"] in asked.stdout.replace("\n", " ")
+
+
+def test_json_is_all_there_is_and_agrees_with_python(place: Path) -> None:
+    words = (
+        "explain",
+        "cohort.npz",
+        "model.cgm",
+        "--subject",
+        "subject-005",
+        "--method",
+        "dfs+lbs",
+        "--seed",
+        7,
+        "--runs",
+        3,
+    )
+    results = json.loads(countergraph(*words, "--json", cwd=place).stdout)
+    data, model = cg.load_dataset(place / "cohort.npz"), cg.load_model(place / "model.cgm")
+    expected = cg.find_counterfactuals(model, data.subset(["subject-005"]), "dfs+lbs", data, seed=7, runs=3)
+    assert results == [result.to_dict() for result in expected]
+    quiet = countergraph(*words, "--quiet", cwd=place)
+    best = expected.closest()
+    assert best is not None
+    assert quiet.stdout.strip() == best.sentence
+    assert quiet.stderr == ""
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_pictures(place: Path, ending: str) -> None:
+    path = place / f"picture.{ending}"
+    done = countergraph("explain", "cohort.npz", "model.cgm", "--subject", "subject-002", "--out", path, cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert path.stat().st_size > 10_000
+    assert done.stderr == ""
+
+
+def test_nothing_found_is_exit_code_1(place: Path) -> None:
+    done = countergraph("explain", "cohort.npz", "model.cgm", "--subject", "subject-002", "--max-calls", 1, cwd=place)
+    assert done.returncode == 1
+    assert "No counterfactual was found within 1 question." in done.stdout
+    silent = countergraph(
+        "explain", "cohort.npz", "model.cgm", "--subject", "subject-002", "--max-calls", 1, "--json", cwd=place
+    )
+    assert silent.returncode == 1
+    assert json.loads(silent.stdout)[0]["found"] is False
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["explain", "cohort.npz", "model.cgm", "--subject", "x"], "error: no subject is called 'x'"),
+        (["explain", "cohort.npz", "model.cgm", "--subject", "subject-01"], "did you mean subject-0"),
+        (["explain", "cohort.npz", "cohort.npz", "--subject", "subject-001"], "cohort.npz: is not a model file"),
+        (["explain", "study", "model.cgm", "--subject", "p 1"], "the model was trained with atlas"),
+        (["explain", "cohort.npz", "model.cgm", "--subject", "subject-001", "--method", "obs"], "must start with"),
+        (["explain", "cohort.npz", "model.cgm", "--subject", "subject-001", "--out", "x.doc"], "--out writes .json"),
+        (["explain", "cohort.npz", "model.cgm", "--subject", "subject-001", "--out", "no/x.png"], "no folder no"),
+        (
+            ["explain", "cohort.npz", "model.cgm", "--subject", "subject-001", "--runs", "0"],
+            "runs must be a whole number",
+        ),
+        (["explain", "cohort.npz", "published", "--subject", "subject-001"], "published for the cohorts asd and adhd"),
+        (["explain", "cohort.npz", "model.cgm"], "--subject"),
+        (["explain", "cohort.npz", "model.cgm", "--subject", "a", "--colour", "red"], "--colour"),
+        (["train", "nowhere"], "no dataset, file or folder is called 'nowhere'"),
+        (["train", "cohort.npz", "--model", "magic", "--out", "z.cgm"], "no model is called 'magic'"),
+        (["train", "asd", "--out", "z.cgm"], "give the folder that holds asd/"),
+        (["data", "show", "synthetic", "--atlas", "aal116"], "is loaded without an option 'atlas'"),
+        (["data", "show", "model.cgm"], "model.cgm: is not a dataset file"),
+    ],
+)
+def test_bad_input_is_exit_code_2_and_no_traceback(place: Path, words: list[str], message: str) -> None:
+    done = countergraph(*words, cwd=place)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert not (place / "z.cgm").exists()
+
+
+def test_methods_and_version() -> None:
+    listed = json.loads(countergraph("methods", "--json").stdout)
+    assert listed["methods"] == list(cg.METHODS)
+    plain = countergraph("methods").stdout
+    assert all(phase["title"] in plain for phase in listed["phases"])
+    assert countergraph("--version").stdout == f"countergraph {cg.__version__}\n"
+
+
+def test_the_help_does_not_wait_for_heavy_imports() -> None:
+    code = (
+        "import sys; from countergraph.cli.app import app; "
+        "print([m for m in ('sklearn', 'matplotlib', 'nilearn', 'pandas', 'scipy') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.slow
+def test_the_demo_ends_with_a_sentence_a_table_and_a_picture(tmp_path: Path) -> None:
+    done = countergraph("demo", "--out", "here", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "would have been classified as TD." in done.stdout
+    assert "in ASD" in done.stdout
+    assert (tmp_path / "here" / "person.png").stat().st_size > 50_000
+    last = done.stdout.strip().splitlines()[-1].split()
+    asked = countergraph(*last[1:], "--quiet", cwd=tmp_path)
+    assert asked.returncode == 0, asked.stderr
+    assert "is classified as" in asked.stdout
+
+
+def test_real_cohort_by_name(real_data: Path) -> None:
+    done = countergraph("explain", "asd", "published", "--root", real_data, "--subject", "MaxMun_d_0051353", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("MaxMun_d_0051353 is classified as ASD. If the connection")

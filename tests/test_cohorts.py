@@ -1,0 +1,66 @@
+"""The real cohorts; skipped where they are not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import countergraph as cg
+from countergraph.errors import FileError, InputError
+
+
+def test_asd(asd: cg.GraphDataset, real_data: Path) -> None:
+    assert asd.classes == ("TD", "ASD")
+    assert asd.class_sizes.tolist() == [52, 49]
+    assert asd.atlas == cg.load_aal116()
+    for name, group in (("KKI_0050792", "asd"), ("KKI_0050776", "td")):
+        matrix = np.loadtxt(real_data / "asd" / group / f"{name}.txt")
+        assert (asd.adjacency[asd.index(name)] == matrix).all()
+        assert asd.labels[asd.index(name)] == (group == "asd")
+
+
+def test_adhd(adhd: cg.GraphDataset) -> None:
+    assert adhd.classes == ("TD", "ADHD")
+    assert adhd.class_sizes.tolist() == [330, 190]
+    assert adhd.n_regions == 190
+    assert (adhd.edges.sum(axis=1) == 1796).all()
+    assert adhd.atlas.names[:2] == ("Brain-Stem (1)", "Right Frontal Pole (1)")
+    assert adhd.attributes is not None
+    assert adhd.attributes["diagnosis"][1] == "ADHD-Combined"
+
+
+def test_the_raw_files_give_the_same_graphs_as_the_cohort(adhd: cg.GraphDataset, real_data: Path) -> None:
+    labels = {"KKI_1018959": "TD", "KKI_1019436": "ADHD", "NYU_0010004": "TD", "somebody else": "x"}
+    raw = cg.load_dataset(real_data / "adhd" / "raw_sample", labels=labels)
+    assert raw.names == ("KKI_1018959", "KKI_1019436", "NYU_0010004")
+    assert raw.labels.tolist() == [0, 1, 0]
+    assert raw.atlas == adhd.atlas
+    assert (raw.edges == adhd.subset(raw.names).edges).all()
+
+
+def test_raw_files_need_labels(real_data: Path, tmp_path: Path) -> None:
+    folder = real_data / "adhd" / "raw_sample"
+    with pytest.raises(InputError, match="raw connectome files tell no classes"):
+        cg.load_dataset(folder)
+    table = tmp_path / "labels.csv"
+    table.write_text("name,label\nKKI_1018959,TD\nKKI_1019436,ADHD\n")
+    with pytest.raises(InputError, match="labels has no entry for NYU_0010004"):
+        cg.load_dataset(folder, labels=table)
+    table.write_text("who,what\nx,y\n")
+    with pytest.raises(FileError, match=r"labels\.csv: needs the columns name and label"):
+        cg.load_dataset(folder, labels=table)
+
+
+@pytest.mark.parametrize(("cohort", "right"), [("asd", 78), ("adhd", 368)])
+def test_the_published_rules_are_as_accurate_as_published(
+    cohort: str, right: int, real_data: Path, request: pytest.FixtureRequest
+) -> None:
+    data = request.getfixturevalue(cohort)
+    rule = cg.load_published_rule(cohort, root=real_data)
+    assert (rule.predict(data.edges) == data.labels).sum() == right
+    plain = json.loads((real_data / "published_rules.json").read_text())[cohort]
+    inside = data.adjacency[:, plain[f"td_{cohort}"]][:, :, plain[f"td_{cohort}"]].sum(axis=(1, 2)) / 2
+    assert (rule.embed(data.edges)[:, 0] == inside).all()

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import countergraph as cg
+from countergraph.errors import InputError
+from countergraph.explain.contrastive import changes
+from countergraph.explain.quality import compare_with_optimum, typical_person
+from countergraph.graphs.pairs import pair_position
+from countergraph.wording import counterfactual_sentence
+
+
+def made(added: list[tuple[int, int]], removed: list[tuple[int, int]]) -> cg.Counterfactual:
+    original = np.zeros(15, dtype=bool)
+    for i, j in removed:
+        original[pair_position(i, j, 6)] = True
+    return cg.Counterfactual(
+        original=original,
+        flips=np.sort([int(pair_position(i, j, 6)) for i, j in added + removed]),
+        original_class=1,
+        counterfactual_class=0,
+        calls_by_phase={"ofs": 7, "obs": 5},
+        method="ofs+obs",
+        parameters={"seed": 3},
+        stopped="finished",
+        trace=((7, 5), (9, 2)),
+        graph_index=4,
+        run=2,
+        subject="USM_0050453",
+        atlas=cg.Atlas(list("ABCDEF")),
+        classes=("TD", "ASD"),
+    )
+
+
+def test_the_sentence_of_the_paper() -> None:
+    assert made([(4, 5)], [(0, 1)]).sentence == (
+        "USM_0050453 is classified as ASD. If the connection between A and B did not exist and the connection "
+        "between E and F existed, USM_0050453 would have been classified as TD."
+    )
+
+
+def test_sentences_for_many_and_for_one_kind_only() -> None:
+    assert (
+        "If the connections between A and B and between A and C did not exist, USM"
+        in made([], [(0, 1), (0, 2)]).sentence
+    )
+    assert "If the connections between A and B, between A and C and between A and D existed, USM" in str(
+        made([(0, 1), (0, 2), (0, 3)], [])
+    )
+    pairs = [(f"a{i}", f"b{i}") for i in range(5)]
+    text = counterfactual_sentence("X", "ill", "well", [], pairs, most=3)
+    assert "between a2 and b2 and 2 others existed" in text
+    assert "between a3 and b3 and 1 other existed" in counterfactual_sentence("X", "ill", "well", [], pairs, most=4)
+
+
+def test_added_and_removed_are_what_they_say() -> None:
+    result = made([(4, 5), (0, 3)], [(0, 1)])
+    assert (result.added, result.removed, result.distance) == ([(0, 3), (4, 5)], [(0, 1)], 3)
+    assert result.adjacency is not None
+    assert result.adjacency.sum() == 4
+    assert (result.calls, result.found) == (12, True)
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_json_and_back(found: bool) -> None:
+    result = made([(4, 5)], [(0, 1), (2, 3)])
+    if not found:
+        import dataclasses
+
+        result = dataclasses.replace(result, flips=None, counterfactual_class=None, stopped="not found", trace=())
+    plain = json.loads(json.dumps(result.to_dict()))
+    back = cg.Counterfactual.from_dict(plain, result.atlas)
+    assert back.to_dict() == result.to_dict()
+    assert (back.original == result.original).all()
+    assert back.sentence == result.sentence
+    with pytest.raises(InputError, match="a result of the format"):
+        cg.Counterfactual.from_dict({**plain, "format": "other/1"})
+
+
+def test_results_are_a_sequence_and_a_table() -> None:
+    results = cg.Counterfactuals([made([(4, 5)], [(0, 1)]), made([(1, 2)], [])])
+    assert len(results) == 2
+    assert results.closest() is results[1]
+    assert isinstance(results[:1], cg.Counterfactuals)
+    frame = results.to_frame()
+    assert frame["distance"].tolist() == [2, 1]
+    assert frame["calls_obs"].tolist() == [5, 5]
+    assert cg.Counterfactuals([]).closest() is None
+
+
+def test_the_table_of_changes(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    [result] = cg.find_counterfactuals(model, cohort.subset([3]))
+    table = changes(result, cohort)
+    assert table["change"].tolist() == ["removed"] * len(result.removed) + ["added"] * len(result.added)
+    i, j = (result.removed + result.added)[0]
+    first = table.iloc[0]
+    assert (first["first"], first["second"]) == (cohort.atlas.names[i], cohort.atlas.names[j])
+    assert first["distance_mm"] == pytest.approx(cohort.atlas.distance(i, j), abs=0.06)
+    assert first["share of ASD"] == cohort.adjacency[cohort.labels == 1, i, j].mean()
+    assert list(changes(made([(0, 1)], []))) == ["change", "first", "second"]
+    with pytest.raises(InputError, match="the result has 20 regions, the data 116"):
+        changes(result, cg.make_cohort(2))
+
+
+def test_comparison_with_the_optimum(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    results = cg.find_counterfactuals(model, cohort)
+    table = compare_with_optimum(results, model)
+    assert isinstance(table, pd.DataFrame)
+    assert (table.loc["distance"] >= table.loc["optimum"]).all()
+    assert table.loc["calls", "mean"] == pytest.approx(np.mean([r.calls for r in results.found]))
+    person = typical_person(results, cohort)
+    assert person.original_class == 1
+    with pytest.raises(InputError, match="nothing to compare"):
+        compare_with_optimum(cg.Counterfactuals([]), model)

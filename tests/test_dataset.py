@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import countergraph as cg
+from countergraph.errors import FileError, InputError, NotFoundError
+from tests.conftest import random_graphs
+
+
+def small() -> cg.GraphDataset:
+    """Five graphs on six regions: no two of the numbers 5, 6, 15, 3 and 2 are the same."""
+    return cg.GraphDataset(
+        random_graphs(5, 6, seed=1),
+        [1, 0, 2, 0, 0],
+        ["e", "d", "c", "b", "ä b"],
+        ("healthy", "mild", "severe"),
+        cg.Atlas(list("uvwxyz")),
+        pd.DataFrame({"age": [50, 40, 30, 20, 10.5], "sex": ["F", "M", "F", "F", "M"]}),
+        {"source": "here"},
+    )
+
+
+def test_a_dataset_is_frozen_and_of_the_promised_types() -> None:
+    data = small()
+    assert data.edges.dtype == bool
+    assert data.adjacency.dtype == np.uint8
+    assert data.adjacency.shape == (5, 6, 6)
+    assert data.labels.dtype == np.int64
+    assert data.class_sizes.tolist() == [3, 1, 1]
+    for array in (data.edges, data.labels, data.adjacency):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(AttributeError):
+        data.labels = np.zeros(5)  # type: ignore[misc,assignment]
+    assert repr(data) == "GraphDataset(3 healthy, 1 mild, 1 severe; 6 regions of unnamed)"
+
+
+def test_it_does_not_share_memory_with_what_it_was_made_from() -> None:
+    edges = random_graphs(4, 5, seed=0)
+    data = cg.GraphDataset(edges, [0, 1, 0, 1])
+    before = data.edges.copy()
+    edges[:] = True
+    assert (data.edges == before).all()
+
+
+def test_subsets_keep_everything_together() -> None:
+    data = small()
+    for chosen in ([3, 0], ["b", "e"], np.array([3, 0])):
+        part = data.subset(chosen)
+        assert part.names == ("b", "e")
+        assert part.labels.tolist() == [0, 1]
+        assert (part.edges == data.edges[[3, 0]]).all()
+        assert part.attributes is not None
+        assert part.attributes["age"].tolist() == [20, 50]
+    assert data.subset(data.labels == 0).names == ("d", "b", "ä b")
+    assert len(data.subset([])) == 0
+    with pytest.raises(NotFoundError, match="no subject is called 'x'"):
+        data.subset(["x"])
+    with pytest.raises(InputError, match="a mask must have one entry for each of the 5 graphs"):
+        data.subset(np.array([True, False]))
+
+
+def test_frequencies_and_summary() -> None:
+    data = small()
+    assert np.allclose(data.edge_frequencies[0], data.edges[[1, 3, 4]].mean(axis=0))
+    assert np.isnan(data.subset([0, 2]).edge_frequencies[0]).all()
+    summary = data.summary()
+    assert summary.loc["healthy", "graphs"] == 3
+    assert summary.loc["healthy", "age (mean)"] == pytest.approx(23.5)
+    assert summary.loc["healthy", "sex"] == "2 M, 1 F"
+    assert summary.loc["mild", "edges (mean)"] == data.edges[0].sum()
+
+
+def test_fingerprint_tells_cohorts_apart() -> None:
+    data = small()
+    assert data.fingerprint == small().fingerprint
+    assert data.fingerprint != data.subset([4, 3, 2, 1, 0]).fingerprint
+
+
+def test_saved_and_read_back_equal(tmp_path: Path) -> None:
+    data = small()
+    back = cg.load_dataset(cg.save_dataset(data, tmp_path / "cohort.npz"))
+    assert (back.edges == data.edges).all()
+    assert (back.labels == data.labels).all()
+    assert (back.names, back.classes, back.atlas) == (data.names, data.classes, data.atlas)
+    assert dict(back.about) == dict(data.about)
+    pd.testing.assert_frame_equal(back.attributes, data.attributes)
+
+
+def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
+    path = cg.save_dataset(small(), tmp_path / "cohort.npz")
+    content = path.read_bytes()
+    for broken, message in (
+        (content[: len(content) // 2], "is not a dataset file"),
+        (b"", "is not a dataset file"),
+        (b"hello", "is not a dataset file"),
+    ):
+        path.write_bytes(broken)
+        with pytest.raises(FileError, match=rf"cohort\.npz: {message}"):
+            cg.load_dataset(path)
+    np.savez(path, other=np.zeros(3))
+    with pytest.raises(FileError, match=r"cohort\.npz: is not a dataset file"):
+        cg.load_dataset(path)
+    header = np.frombuffer(b'{"format": "countergraph-dataset/99"}', dtype=np.uint8)
+    np.savez(path, header=header, bits=np.zeros((1, 1)), labels=np.zeros(1))
+    with pytest.raises(FileError, match="has the format 'countergraph-dataset/99'; this version reads"):
+        cg.load_dataset(path)
+    header = np.frombuffer(b'{"format": "countergraph-dataset/1"}', dtype=np.uint8)
+    np.savez(path, header=header, bits=np.zeros((1, 1)), labels=np.zeros(1))
+    with pytest.raises(FileError, match=r"cohort\.npz: is damaged"):
+        cg.load_dataset(path)
+
+
+def test_a_file_with_pickled_objects_is_never_unpickled(tmp_path: Path) -> None:
+    np.savez(tmp_path / "evil.npz", header=np.array([print], dtype=object))
+    with pytest.raises(FileError, match="is not a dataset file"):
+        cg.load_dataset(tmp_path / "evil.npz")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": [0, 1]}, "labels must have one entry for each of the 3 graphs"),
+        ({"labels": [0, 1, 5]}, "labels must be integers from 0 to 1"),
+        ({"labels": [0, 1, 0.5]}, "labels must be integers"),
+        ({"labels": ["a", "b", "a"]}, "labels must be integers"),
+        ({"names": ["a", "a", "b"]}, "'a' occurs 2 times"),
+        ({"names": ["a"]}, "names must have one entry for each of the 3 graphs, not 1"),
+        ({"classes": ["x"]}, "classes must be at least two"),
+        ({"atlas": cg.Atlas(list("abc"))}, "has 3 regions, but the graphs have 4"),
+        ({"attributes": pd.DataFrame({"age": [1]})}, "attributes must have one row for each"),
+        ({"edges": np.full((3, 6), 2)}, "edges must hold only 0 and 1"),
+    ],
+)
+def test_refusals(change: dict, message: str) -> None:
+    arguments = {"edges": random_graphs(3, 4, seed=0), "labels": [0, 1, 0], **change}
+    if "classes" in change:
+        arguments["labels"] = [0, 0, 0]
+    with pytest.raises(InputError, match=message):
+        cg.GraphDataset(**arguments)

@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import countergraph as cg
+from countergraph.errors import AnswerError, BlackBoxError, GraphError, InputError, Interrupted, SearchError
+from countergraph.graphs.pairs import to_adjacency
+from countergraph.search.conversation import NO_FLIPS
+from countergraph.search.driver import Job, Progress, run
+from countergraph.search.methods import Phase
+from tests.conftest import random_graphs
+
+GRAPHS = random_graphs(7, 9, seed=6)
+
+
+def dense(edges: np.ndarray) -> np.ndarray:
+    return (edges.sum(axis=1) > 10).astype(int)
+
+
+def three_classes(edges: np.ndarray) -> np.ndarray:
+    return np.digitize(edges.sum(axis=1), [13, 16])
+
+
+def box(function) -> cg.Oracle:
+    return cg.Oracle(function, input="edges")
+
+
+def test_matrices_and_vectors_are_the_same_to_it() -> None:
+    by_vector = cg.find_counterfactuals(box(dense), GRAPHS)
+    by_matrix = cg.find_counterfactuals(box(dense), to_adjacency(GRAPHS))
+    assert [r.to_dict() for r in by_vector] == [r.to_dict() for r in by_matrix]
+    one = cg.find_counterfactual(box(dense), to_adjacency(GRAPHS[2]))
+    assert (one.added, one.removed) == (by_vector[2].added, by_vector[2].removed)
+
+
+def test_a_dataset_names_the_results_and_is_its_own_reference(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    some = cohort.subset([5, 2])
+    results = cg.find_counterfactuals(model, some, "dfs+dbs", dataset=cohort, runs=2)
+    assert [r.subject for r in results] == [some.names[0]] * 2 + [some.names[1]] * 2
+    assert results[0].class_name(results[0].original_class) in ("TD", "ASD")
+    assert cg.find_counterfactuals(model, cohort, "ds")[0].found
+
+
+def test_seeds_and_runs_matter_and_nothing_else() -> None:
+    def flips(**options):
+        return [tuple(r.flips) for r in cg.find_counterfactuals(box(dense), GRAPHS, k=2, **options) if r.found]
+
+    assert flips(seed=1) == flips(seed=1)
+    assert flips(seed=1) != flips(seed=2)
+    two = flips(seed=1, runs=2)
+    assert two[::2] == flips(seed=1)
+    assert two[1::2] != two[::2]
+
+
+@pytest.mark.parametrize("target", [0, 1, 2, "low", "high"])
+@pytest.mark.parametrize("method", ["ofs+obs", "dfs+dbs", "ds+lbs"])
+def test_a_target_class(target: int | str, method: str) -> None:
+    data = cg.GraphDataset(random_graphs(30, 9, seed=1, density=0.4), np.arange(30) % 3, classes=("low", "mid", "high"))
+    data = cg.GraphDataset(data.edges, three_classes(data.edges), classes=data.classes)
+    wanted = data.classes.index(target) if isinstance(target, str) else target
+    results = cg.find_counterfactuals(box(three_classes), data, method, target=target)
+    for result in results:
+        if result.original_class == wanted:
+            assert (result.found, result.stopped, result.calls) == (False, "already in target class", 1)
+        else:
+            assert result.found or not method.startswith("ds"), "a random walk may miss a class"
+            assert result.counterfactual_class in (wanted, None)
+    assert any(result.found for result in results)
+
+
+def test_without_a_target_any_other_class_counts() -> None:
+    result = cg.find_counterfactual(box(three_classes), np.arange(36) < 15, k=1)
+    assert (result.original_class, result.counterfactual_class, result.distance) in ((1, 2, 1), (1, 0, 3))
+
+
+def test_string_classes() -> None:
+    result = cg.find_counterfactual(box(lambda e: np.where(e.sum(axis=1) > 10, "ill", "well")), GRAPHS[0])
+    assert {result.original_class, result.counterfactual_class} == {"ill", "well"}
+    assert "classified as ill" in result.sentence
+
+
+def test_a_time_limit_keeps_the_best_so_far() -> None:
+    def slow(edges: np.ndarray) -> np.ndarray:
+        time.sleep(0.02 * len(edges))
+        return dense(edges)
+
+    began = time.monotonic()
+    results = cg.find_counterfactuals(box(slow), GRAPHS, k=1, runs=9, time_limit=0.6)
+    assert time.monotonic() - began < 10
+    assert {r.stopped for r in results} <= {"time_limit", "finished"}
+    assert "time_limit" in {r.stopped for r in results}
+    for result in results:
+        assert (result.edges is None) or dense(result.edges[None])[0] == result.counterfactual_class
+
+
+def test_progress_is_told() -> None:
+    states: list[Progress] = []
+    oracle = box(dense)
+    results = cg.find_counterfactuals(oracle, GRAPHS, runs=3, progress=states.append)
+    assert states[-1] == (21, 21, oracle.asked)
+    assert oracle.asked == sum(r.calls for r in results)
+    assert [s.finished for s in states] == sorted(s.finished for s in states)
+
+
+def breaks_after(calls: int, error: BaseException):
+    count = 0
+
+    def black_box(edges: np.ndarray) -> np.ndarray:
+        nonlocal count
+        count += len(edges)
+        if count > calls:
+            raise error
+        return dense(edges)
+
+    return box(black_box)
+
+
+def test_when_the_black_box_breaks_nothing_found_is_lost() -> None:
+    with pytest.raises(BlackBoxError, match="raised OSError.*gone") as caught:
+        cg.find_counterfactuals(breaks_after(60, OSError("gone")), GRAPHS, k=1)
+    results = caught.value.results
+    assert len(results) == 7
+    assert any(r.found for r in results)
+    for result in results:
+        assert (result.edges is None) or dense(result.edges[None])[0] != result.original_class
+    assert {r.stopped for r in results} <= {"interrupted", "finished"}
+
+
+def test_ctrl_c_loses_nothing_either() -> None:
+    with pytest.raises(Interrupted) as caught:
+        cg.find_counterfactuals(breaks_after(60, KeyboardInterrupt()), GRAPHS, k=1)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert any(r.found for r in caught.value.results)
+
+
+def test_answers_are_checked_during_a_search() -> None:
+    with pytest.raises(AnswerError, match="none of the classes"):
+        cg.find_counterfactuals(lambda a: np.full(len(a), 7), cg.GraphDataset(GRAPHS, [0, 1, 0, 1, 0, 1, 0]))
+
+
+def test_a_black_box_cannot_change_what_it_is_asked() -> None:
+    def vandal(edges: np.ndarray) -> np.ndarray:
+        edges[:] = True
+        return dense(edges)
+
+    with pytest.raises(BlackBoxError, match="read-only"):
+        cg.find_counterfactual(box(vandal), GRAPHS[0])
+
+
+def test_narrow_lanes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = cg.find_counterfactuals(box(dense), GRAPHS, runs=3)
+    monkeypatch.setattr("countergraph.search.driver.LANE_BYTES", 36 * 2)
+    narrow = cg.find_counterfactuals(box(dense), GRAPHS, runs=3)
+    assert [r.to_dict() for r in narrow] == [r.to_dict() for r in wide]
+
+
+def test_a_search_that_names_a_pair_twice_is_found_out() -> None:
+    def cheat(task, start):
+        yield np.array([3, 3])
+        for position in range(task.graph.size):
+            yield np.array([position, position])
+
+    phase = Phase("cheat", "forward", cheat, False, "", "")
+    job = Job(np.arange(36) < 10, (phase,), 1, 99, np.random.SeedSequence(0))
+    with pytest.raises(SearchError, match="'cheat' asked about flips that name a pair twice"):
+        run(box(dense), [job])
+
+
+def test_a_search_of_ones_own() -> None:
+    """A search is an ordinary generator: here, all single flips."""
+
+    def singles(task, start):
+        for position in range(task.graph.size):
+            if (yield np.array([position])).flipped:
+                return
+
+    phase = Phase("singles", "forward", singles, False, "", "")
+    job = Job(np.arange(36) < 10, (phase,), 1, 99, np.random.SeedSequence(0))
+    [record] = run(box(dense), [job])
+    assert record.best is not None
+    assert record.best.tolist() == [10]
+    assert record.calls == {"singles": 12}
+    assert NO_FLIPS.size == 0
+
+
+def test_no_graphs_no_results() -> None:
+    assert len(cg.find_counterfactuals(box(dense), np.zeros((0, 36), dtype=bool))) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, "k must be a whole number of at least 1, not 0"),
+        ({"max_calls": 0}, "max_calls must be a whole number"),
+        ({"runs": 0}, "runs must be a whole number"),
+        ({"k": 1.5}, "k must be a whole number"),
+        ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
+        ({"time_limit": 0}, "time_limit must be a positive number"),
+        ({"method": "dfs+obs"}, "dfs learns from labelled graphs: give a GraphDataset as dataset="),
+        ({"dataset": cg.GraphDataset(random_graphs(2, 4, 0), [0, 1])}, "the graphs have 36 pairs, the dataset 6"),
+        ({"dataset": "asd"}, "dataset must be a GraphDataset, not str"),
+        (
+            {"target": "x", "dataset": cg.GraphDataset(GRAPHS, [0, 1] * 3 + [0])},
+            "target must be one of the classes control, condition",
+        ),
+    ],
+)
+def test_refusals(options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        cg.find_counterfactuals(box(dense), GRAPHS, **options)
+
+
+def test_no_graph_is_refused() -> None:
+    with pytest.raises(GraphError, match="graph is not symmetric"):
+        cg.find_counterfactual(box(dense), np.triu(np.ones((4, 4)), 1))

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import countergraph as cg
+from countergraph.errors import FileError, InputError, NotFoundError
+from countergraph.graphs.pairs import to_adjacency
+from tests.conftest import random_graphs
+
+GRAPHS = random_graphs(5, 6, seed=2)
+MATRICES = to_adjacency(GRAPHS)
+
+
+def write(path: Path, matrix: np.ndarray) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".npy":
+        np.save(path, matrix)
+    else:
+        np.savetxt(path, matrix, fmt="%g", delimiter={".csv": ",", ".tsv": "\t"}.get(path.suffix, " "))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three patients and two controls, in every kind of file, with things around that are not matrices."""
+    for place, matrix in zip(
+        ("a/s1.txt", "a/s2.csv", "a/s3.tsv", "Controls/t1.npy", "Controls/t2.txt"), MATRICES, strict=True
+    ):
+        write(tmp_path / "study" / place, matrix)
+    (tmp_path / "study" / "a" / "notes.md").write_text("no matrix")
+    (tmp_path / "study" / ".hidden").mkdir()
+    (tmp_path / "study" / "empty").mkdir()
+    return tmp_path / "study"
+
+
+def test_a_folder_of_class_folders(folder: Path) -> None:
+    data = cg.load_dataset(folder)
+    assert data.classes == ("Controls", "a"), "a usual name of a control group is label 0"
+    assert data.names == ("t1", "t2", "s1", "s2", "s3")
+    assert data.labels.tolist() == [0, 0, 1, 1, 1]
+    assert (data.edges == GRAPHS[[3, 4, 0, 1, 2]]).all()
+    assert cg.load_dataset(str(folder), control="a").classes == ("a", "Controls")
+
+
+def test_weighted_matrices_are_binarised(folder: Path) -> None:
+    weights = np.triu(np.random.default_rng(0).normal(size=(6, 6)), 1)
+    write(folder / "a" / "s1.txt", weights + weights.T + np.eye(6))
+    with pytest.raises(FileError, match=r"s1\.txt: the matrix must hold only 0 and 1"):
+        cg.load_dataset(folder)
+    data = cg.load_dataset(folder, binarize="density:0.2")
+    assert data.edges[2].sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.zeros((6, 5)), "must be square"),
+        (np.triu(np.ones((6, 6)), 1), "is not symmetric"),
+        (np.full((6, 6), np.nan), "not finite"),
+        (np.full((6, 6), np.inf), "not finite"),
+        (MATRICES[0] * 3, "only 0 and 1, but holds 3"),
+        (MATRICES[0] + 2 * np.eye(6), "the diagonal of the matrix must be 0 or 1"),
+        (np.zeros((7, 7)), "has 7 regions"),
+    ],
+)
+@pytest.mark.parametrize("ending", [".txt", ".csv", ".tsv", ".npy"])
+def test_bad_matrices_are_refused_by_name(folder: Path, matrix: np.ndarray, message: str, ending: str) -> None:
+    write(folder / "a" / f"zz{ending}", matrix)
+    with pytest.raises(FileError, match=rf"zz\{ending}: .*{message}"):
+        cg.load_dataset(folder)
+
+
+def test_what_cannot_be_read_is_refused_by_name(folder: Path) -> None:
+    for name, content in (
+        ("words.txt", b"a b\nc d\n"),
+        ("ragged.csv", b"0,1\n1\n"),
+        ("half.npy", b"\x93NUMPY"),
+        ("no.txt", b""),
+    ):
+        path = folder / "a" / name
+        path.write_bytes(content)
+        with pytest.raises(FileError, match=name):
+            cg.load_dataset(folder)
+        path.unlink()
+
+
+def test_bad_folders_are_refused_by_name(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(FileError, match="nothing: the folder is empty"):
+        cg.load_dataset(tmp_path / "nothing")
+    write(tmp_path / "one" / "only" / "x.txt", MATRICES[0])
+    with pytest.raises(FileError, match="one: needs at least two folders of matrices.*found only"):
+        cg.load_dataset(tmp_path / "one")
+    write(folder / "a" / "t1.txt", MATRICES[0])
+    with pytest.raises(FileError, match="study: subject names must differ; 't1' occurs 2 times"):
+        cg.load_dataset(folder)
+    (folder / "a" / "t1.txt").unlink()
+    with pytest.raises(FileError, match="study: atlas 'AAL-116' has 116 regions, but the graphs have 6"):
+        cg.load_dataset(folder, atlas="aal116")
+
+
+def test_options_are_checked(folder: Path) -> None:
+    with pytest.raises(InputError, match="is loaded without an option 'rot'; it takes atlas, binarize, control"):
+        cg.load_dataset(folder, rot="x")
+    with pytest.raises(InputError, match="control must be one of Controls, a, not 'b'"):
+        cg.load_dataset(folder, control="b")
+    with pytest.raises(InputError, match="atlas must be 'aal116' or the path"):
+        cg.load_dataset(folder, atlas="aal117")
+    with pytest.raises(NotFoundError, match="no dataset, file or folder is called 'asdd'; did you mean asd"):
+        cg.load_dataset("asdd")
+    with pytest.raises(NotFoundError, match="give the folder that holds adhd/ as root="):
+        cg.load_dataset("adhd")
+    with pytest.raises(NotFoundError, match="there is no folder"):
+        cg.load_dataset("asd", root=folder)
+
+
+@pytest.fixture(autouse=True)
+def _no_default_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COUNTERGRAPH_DATA", raising=False)

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import skops.io
+
+import countergraph as cg
+from countergraph.errors import FileError, InputError, NotFoundError
+from countergraph.graphs.pairs import to_adjacency
+
+
+@pytest.mark.parametrize("kind", cg.MODELS)
+@pytest.mark.parametrize("method", cg.METHODS)
+def test_every_black_box_with_every_search(kind: str, method: str, cohort: cg.GraphDataset) -> None:
+    model = cg.train(cohort, kind)
+    [result] = cg.find_counterfactuals(model, cohort.subset([4]), method, cohort, max_calls=300)
+    assert result.found
+    assert result.edges is not None
+    assert model.predict(result.edges[None])[0] != model.predict(cohort.edges[[4]])[0]
+
+
+@pytest.mark.parametrize("kind", cg.MODELS)
+def test_every_black_box_is_saved_and_loaded(kind: str, cohort: cg.GraphDataset, tmp_path: Path) -> None:
+    model = cg.train(cohort, kind)
+    back = cg.load_model(cg.save_model(model, tmp_path / "m.cgm"))
+    assert back.describe() == model.describe()
+    assert back.trained_on == cohort.fingerprint
+    flipped = ~cohort.edges
+    for graphs in (cohort.edges, flipped):
+        assert (back.predict(graphs) == model.predict(graphs)).all()
+    one_by_one = [model.predict(row[None])[0] for row in cohort.edges]
+    assert one_by_one == model.predict(cohort.edges).tolist()
+
+
+def test_accuracy_is_honest() -> None:
+    """Labels that mean nothing can be learnt by heart, but not predicted."""
+    data = cg.make_cohort(n_subjects=60, n_regions=40, contrast=0, seed=2)
+    accuracy = cg.train(data).accuracy
+    assert accuracy.training > 0.7
+    assert accuracy.cross_validated < 0.7
+    assert accuracy.majority == 0.5
+    real = cg.train(cg.make_cohort(n_subjects=60, n_regions=40, contrast=1, seed=2)).accuracy
+    assert min(real.cross_validated, real.balanced, real.auc) > 0.85
+
+
+def test_settings(cohort: cg.GraphDataset) -> None:
+    assert cg.train(cohort, alpha=0.1).settings["alpha"] == 0.1
+    with pytest.raises(InputError, match="contrast-subgraphs has no setting 'beta'; it takes alpha, random_state"):
+        cg.train(cohort, beta=1)
+    with pytest.raises(NotFoundError, match="no model is called 'contrast'"):
+        cg.train(cohort, "contrast")
+    with pytest.raises(InputError, match="at least two classes of at least 5 graphs each"):
+        cg.train(cohort.subset(range(6)))
+
+
+def test_the_papers_settings_are_the_default_on_its_cohorts(asd: cg.GraphDataset) -> None:
+    model = cg.train(asd)
+    assert model.settings["alpha"] == 0.025
+    assert model.accuracy.training == pytest.approx(0.77, abs=0.01), "the accuracy that the paper prints"
+
+
+def test_a_model_fits_only_its_own_kind_of_data(model: cg.Model, cohort: cg.GraphDataset) -> None:
+    model.check_fits(cohort)
+    renamed = cg.GraphDataset(cohort.edges, cohort.labels, classes=("A", "B"), atlas=cohort.atlas)
+    with pytest.raises(
+        InputError, match=r"trained with classes \('TD', 'ASD'\), but the data has classes \('A', 'B'\)"
+    ):
+        model.check_fits(renamed)
+    other_atlas = cg.GraphDataset(cohort.edges, cohort.labels, classes=cohort.classes)
+    with pytest.raises(InputError, match="trained with atlas synthetic-20, but the data has atlas 20 numbered regions"):
+        model.check_fits(other_atlas)
+    with pytest.raises(InputError, match="trained with regions 20, but the data has regions 116"):
+        model.check_fits(cg.make_cohort(4))
+    with pytest.raises(InputError, match="trained on 20 regions; the graphs have another number"):
+        model.predict(np.zeros((1, 10), dtype=bool))
+
+
+def test_a_model_answers_matrices_through_an_oracle(model: cg.Model, cohort: cg.GraphDataset) -> None:
+    by_matrix = cg.Oracle(lambda a: model.predict(cg.GraphDataset(a, np.zeros(len(a))).edges))
+    assert by_matrix.ask(cohort.edges).tolist() == model.predict(cohort.edges).tolist()
+    assert to_adjacency(cohort.edges).shape == (24, 20, 20)
+
+
+def rewrite(path: Path, **entries: bytes) -> None:
+    """Replace entries of a model file by others, keeping the rest."""
+    with zipfile.ZipFile(path) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    content |= {name.replace("_", "."): value for name, value in entries.items()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, value in content.items():
+            archive.writestr(name, value)
+
+
+class Evil:
+    def __reduce__(self):
+        return print, ("pwned",)
+
+
+def test_strange_model_files_are_refused(model: cg.Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = cg.save_model(model, tmp_path / "m.cgm")
+    good = path.read_bytes()
+
+    def refused(message: str) -> None:
+        with pytest.raises(FileError, match=rf"m\.cgm: {message}"):
+            cg.load_model(path)
+        path.write_bytes(good)
+
+    path.write_bytes(good[: len(good) // 2])
+    refused("is not a model file of countergraph, or is damaged")
+    path.write_bytes(b"not a zip")
+    refused("is not a model file")
+    altered = bytearray(good)
+    altered[len(good) // 2] ^= 0xFF
+    path.write_bytes(bytes(altered))
+    refused("(is not a model file|was altered)")
+    rewrite(path, estimator_skops=skops.io.dumps({"a": 1}))
+    refused("was altered after it was written")
+    rewrite(path, model_json=b'{"format": "countergraph-model/99"}')
+    refused("is not of the format")
+    rewrite(path, model_json=b"[]")
+    refused("is not of the format")
+
+    import hashlib
+
+    def with_digest(estimator: bytes, **changes: object) -> None:
+        with zipfile.ZipFile(path) as archive:
+            header = json.loads(archive.read("model.json"))
+        header["digest"] = hashlib.sha256(estimator).hexdigest()
+        header["model"] |= changes
+        rewrite(path, model_json=json.dumps(header).encode(), estimator_skops=estimator)
+
+    with_digest(skops.io.dumps({"evil": Evil()}))
+    refused("holds types that are not trusted: .*Evil; nothing was loaded")
+    with_digest(b"junk")
+    refused("holds no readable estimator")
+    with_digest(skops.io.dumps(model.estimator), kind="crystal-ball")
+    refused("cannot be loaded .*'crystal-ball', which this version does not know")
+    assert "pwned" not in capsys.readouterr().out
+    with pytest.raises(FileError, match="nowhere"):
+        cg.load_model(tmp_path / "nowhere.cgm")
+    assert cg.load_model(path).kind == model.kind

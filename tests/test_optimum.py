@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC, LinearSVC
+
+import countergraph as cg
+from countergraph.errors import InputError
+from tests.conftest import random_graphs
+
+vertex_sets = st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=5, unique=True), min_size=1, max_size=3)
+
+
+@given(st.data(), vertex_sets, st.lists(st.booleans(), min_size=10, max_size=10))
+def test_it_is_optimal_by_brute_force(data: st.DataObject, sets: list[list[int]], bits: list[bool]) -> None:
+    numbers = st.floats(-2, 2).map(lambda x: round(x, 2))
+    weights = data.draw(st.lists(numbers, min_size=len(sets), max_size=len(sets)))
+    rule = cg.LinearRule(sets, weights, data.draw(numbers), n_regions=5)
+    graph = np.array(bits)
+    own = rule.predict(graph[None])[0]
+    result = cg.optimal_counterfactual(rule, graph)
+
+    def flips_the_class(pairs: tuple[int, ...]) -> bool:
+        changed = graph.copy()
+        changed[list(pairs)] ^= True
+        return bool(rule.predict(changed[None])[0] != own)
+
+    best = next((d for d in range(1, 11) if any(map(flips_the_class, combinations(range(10), d)))), None)
+    assert result.distance == best
+    if result.edges is not None:
+        assert rule.predict(result.edges[None])[0] == result.counterfactual_class != own
+
+
+@pytest.mark.parametrize("box", [LinearSVC(), SVC(kernel="linear"), LogisticRegression(), RidgeClassifier()], ids=repr)
+def test_linear_classifiers_of_scikit_learn(box) -> None:
+    graphs = random_graphs(40, 8, seed=1)
+    labels = np.where(graphs[:, :9].sum(axis=1) > 2, "ill", "fit")
+    box.fit(graphs, labels)
+    for graph in graphs[:10]:
+        optimum = cg.optimal_counterfactual(box, graph)
+        assert optimum.edges is not None
+        assert optimum.distance is not None
+        assert box.predict(graph[None])[0] == optimum.original_class
+        assert box.predict(optimum.edges[None])[0] == optimum.counterfactual_class != optimum.original_class
+        found = cg.find_counterfactual(box, graph)
+        assert found.distance is not None
+        assert found.distance >= optimum.distance
+
+
+def test_a_trained_model_is_linear_too(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    for graph in cohort.edges[:6]:
+        optimum = cg.optimal_counterfactual(model, graph)
+        assert optimum.edges is not None
+        assert model.predict(optimum.edges[None])[0] != model.predict(graph[None])[0]
+
+
+def test_a_rule_that_cannot_change_has_no_counterfactual() -> None:
+    result = cg.optimal_counterfactual(cg.LinearRule([[0, 1]], [0.1], 5.0, n_regions=4), np.zeros(6))
+    assert not result.found
+    assert result.sentence == "The graph is classified as class 1. No counterfactual was found within 0 questions."
+
+
+def test_projection_lands_on_the_line_at_a_right_angle() -> None:
+    rule = cg.LinearRule([[0, 1], [2, 3]], [-0.18, 0.043], 3.28, n_regions=5)
+    points = np.array([[10.0, 4.0], [30.0, 20.0]])
+    landed = rule.project(points)
+    slope, offset = 0.18 / 0.043, -3.28 / 0.043
+    x = (points[:, 0] + slope * points[:, 1] - slope * offset) / (slope**2 + 1)
+    assert np.allclose(landed, np.stack([x, slope * x + offset], axis=1)), "the formula of the paper, section 4.3"
+    assert np.allclose(landed @ rule.weights + rule.intercept, 0)
+
+
+@pytest.mark.parametrize(
+    ("cohort_name", "percentiles", "mean"),
+    [("asd", [2, 4, 7, 11, 15], 8.198), ("adhd", [8, 20, 40, 62, 87.1], 44.75)],
+)
+def test_the_published_rules(
+    cohort_name: str, percentiles: list[float], mean: float, real_data: Path, request: pytest.FixtureRequest
+) -> None:
+    data = request.getfixturevalue(cohort_name)
+    rule = cg.load_published_rule(cohort_name, root=real_data)
+    distances = [cg.optimal_counterfactual(rule, graph).distance for graph in data.edges]
+    assert np.percentile(distances, [10, 25, 50, 75, 90]) == pytest.approx(percentiles)
+    assert np.mean(distances) == pytest.approx(mean, abs=0.001)
+
+
+def test_refusals() -> None:
+    graphs = random_graphs(20, 5, seed=0)
+    box = KNeighborsClassifier().fit(graphs, np.arange(20) % 2)
+    with pytest.raises(InputError, match="known only for two-class classifiers that are linear in the edges"):
+        cg.optimal_counterfactual(box, graphs[0])
+    three = LogisticRegression().fit(graphs, np.arange(20) % 3)
+    with pytest.raises(InputError, match="two-class"):
+        cg.optimal_counterfactual(three, graphs[0])
+    rule = cg.LinearRule([[0, 1]], [1], 0, n_regions=4)
+    with pytest.raises(InputError, match="the rule has 6 pairs, the graph 10"):
+        cg.optimal_counterfactual(rule, graphs[0])
+    with pytest.raises(InputError, match="one weight for each vertex set; got 1 and 2"):
+        cg.LinearRule([[0, 1]], [1, 2], 0, n_regions=4)
+    with pytest.raises(InputError, match="region numbers from 0 to 3"):
+        cg.LinearRule([[0, 4]], [1], 0, n_regions=4)
+    with pytest.raises(InputError, match="must be finite"):
+        cg.LinearRule([[0, 1]], [np.nan], 0, n_regions=4)

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import countergraph as cg
+from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError
+from countergraph.graphs.pairs import to_adjacency
+from tests.conftest import random_graphs
+
+GRAPHS = random_graphs(9, 7, seed=4)
+DENSE = GRAPHS.sum(axis=1) > 6
+
+
+class Predictor:
+    def __init__(self) -> None:
+        self.seen: list[np.ndarray] = []
+
+    def predict(self, edges: np.ndarray) -> np.ndarray:
+        self.seen.append(edges.copy())
+        return edges.sum(axis=1) > 6
+
+
+def by_matrix(matrices: np.ndarray) -> np.ndarray:
+    assert matrices.dtype == np.uint8
+    assert matrices.shape[1:] == (7, 7)
+    return matrices.sum(axis=(1, 2)) > 12
+
+
+def by_networkx(graph: nx.Graph) -> int:
+    assert list(graph) == list(range(7))
+    return int(graph.number_of_edges() > 6)
+
+
+@pytest.mark.parametrize(
+    "oracle",
+    [
+        cg.Oracle(by_matrix),
+        cg.Oracle(by_matrix, input="adjacency"),
+        cg.Oracle(Predictor()),
+        cg.Oracle(Predictor().predict, input="edges"),
+        cg.Oracle(by_networkx, input="networkx"),
+    ],
+    ids=repr,
+)
+def test_every_shape_of_black_box(oracle: cg.Oracle) -> None:
+    assert oracle.ask(GRAPHS).tolist() == DENSE.astype(int).tolist()
+    assert oracle.asked == oracle.computed == 9
+
+
+def test_a_networkx_function_sees_the_edges() -> None:
+    seen = []
+    cg.Oracle(lambda graph: seen.append(nx.to_numpy_array(graph)) or 0, input="networkx").ask(GRAPHS[:2])
+    assert (np.stack(seen) == to_adjacency(GRAPHS[:2])).all()
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (lambda m: [True] * m, [1] * 9),
+        (lambda m: np.ones(m, dtype=np.float32), [1] * 9),
+        (lambda m: ["ASD"] * m, [1] * 9),
+        (lambda m: np.array(["TD"] * m, dtype=object), [0] * 9),
+        (lambda m: np.arange(m, dtype=np.uint8) % 2, [0, 1, 0, 1, 0, 1, 0, 1, 0]),
+    ],
+)
+def test_answers_become_labels(answer, expected: list[int]) -> None:
+    assert cg.Oracle(lambda a: answer(len(a)), classes=("TD", "ASD")).ask(GRAPHS).tolist() == expected
+
+
+def test_without_class_names_any_integer_or_string_is_a_class() -> None:
+    assert cg.Oracle(lambda a: ["x"] * len(a)).ask(GRAPHS).tolist() == ["x"] * 9
+    assert cg.Oracle(lambda a: [17] * len(a)).ask(GRAPHS).tolist() == [17] * 9
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            lambda m: [0] * (m - 1),
+            r"one class for each of the 9 graphs, an array of shape \(9,\); it answered shape \(8,\)",
+        ),
+        (lambda m: 1, r"it answered shape \(\)"),
+        (lambda m: np.zeros((m, 2)), r"it answered shape \(9, 2\)"),
+        (lambda m: [[0], [1, 2]], "one class for each graph"),
+        (lambda m: [np.nan] * m, "the black box answered nan"),
+        (lambda m: [0.3] * m, r"the black box answered 0\.3. If it gives probabilities"),
+        (lambda m: [2] * m, r"answered 2, which is none of the classes 0 \(TD\), 1 \(ASD\)"),
+        (lambda m: [-1] * m, "answered -1, which is none"),
+        (lambda m: ["HC"] * m, r"answered 'HC', which is none of the classes 0 \(TD\), 1 \(ASD\)"),
+        (lambda m: [None] * m, "a class must be an integer or a string"),
+        (lambda m: None, "it answered shape"),
+    ],
+)
+def test_nonsense_is_refused(answer, message: str) -> None:
+    with pytest.raises(AnswerError, match=message):
+        cg.Oracle(lambda a: answer(len(a)), classes=("TD", "ASD")).ask(GRAPHS)
+
+
+def test_an_exception_is_passed_on_with_its_cause() -> None:
+    def broken(matrices: np.ndarray) -> np.ndarray:
+        raise ZeroDivisionError("no brain")
+
+    with pytest.raises(BlackBoxError, match="the black box raised ZeroDivisionError.*no brain") as caught:
+        cg.Oracle(broken).ask(GRAPHS)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_batches_are_split_and_put_together_in_order() -> None:
+    box = Predictor()
+    oracle = cg.Oracle(box, batch_size=4)
+    assert oracle.ask(GRAPHS).tolist() == DENSE.tolist()
+    assert [len(batch) for batch in box.seen] == [4, 4, 1]
+    assert (np.concatenate(box.seen) == GRAPHS).all()
+
+
+def test_large_batches_are_split_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("countergraph.oracle.BATCH_BYTES", 8 * 49 * 2)
+    box = Predictor()
+    cg.Oracle(box).ask(GRAPHS)
+    assert max(len(batch) for batch in box.seen) == 2
+
+
+def test_it_can_remember() -> None:
+    box = Predictor()
+    oracle = cg.Oracle(box, remember=True)
+    first = oracle.ask(GRAPHS[[0, 1, 0, 2]])
+    again = oracle.ask(GRAPHS[[2, 3, 1]])
+    assert first.tolist() == DENSE[[0, 1, 0, 2]].tolist()
+    assert again.tolist() == DENSE[[2, 3, 1]].tolist()
+    assert (oracle.asked, oracle.computed) == (7, 4)
+    assert [len(batch) for batch in box.seen] == [3, 1]
+
+
+def test_a_fickle_black_box_is_noticed_once() -> None:
+    rng = np.random.default_rng(0)
+    oracle = cg.Oracle(lambda a: rng.integers(0, 2, len(a)), check_repeats=True)
+    with pytest.warns(InconsistentAnswersWarning, match="answers differently when asked the same graph twice"):
+        oracle.ask(GRAPHS)
+    before = oracle.inconsistent
+    assert before > 0
+    oracle.ask(GRAPHS)
+    assert oracle.inconsistent > before
+    assert (oracle.asked, oracle.computed) == (18, 36)
+
+
+def test_one_that_depends_on_the_order_of_the_batch_is_noticed() -> None:
+    with pytest.warns(InconsistentAnswersWarning):
+        cg.Oracle(lambda a: np.arange(len(a)) == 0, check_repeats=True).ask(GRAPHS)
+
+
+def test_a_steady_black_box_raises_no_alarm() -> None:
+    oracle = cg.Oracle(by_matrix, check_repeats=True)
+    oracle.ask(GRAPHS)
+    assert oracle.inconsistent == 0
+
+
+def test_a_scikit_learn_classifier_trained_on_names() -> None:
+    names = np.where(DENSE, "ASD", "TD")
+    box = LogisticRegression().fit(GRAPHS, names)
+    expected = (box.predict(GRAPHS) == "ASD").astype(int)
+    assert cg.Oracle(box, classes=("TD", "ASD")).ask(GRAPHS).tolist() == expected.tolist()
+
+
+def test_refusals() -> None:
+    with pytest.raises(InputError, match="black_box must be callable or have a predict method; int is not"):
+        cg.Oracle(3)
+    with pytest.raises(InputError, match="input must be one of adjacency, edges, networkx, not 'matrix'"):
+        cg.Oracle(by_matrix, input="matrix")
+    with pytest.raises(InputError, match="batch_size must be at least 1, not 0"):
+        cg.Oracle(by_matrix, batch_size=0)

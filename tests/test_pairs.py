@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from countergraph.errors import GraphError
+from countergraph.graphs import pairs
+
+sizes = st.integers(2, 30)
+edge_vectors = sizes.flatmap(lambda n: hnp.arrays(bool, n * (n - 1) // 2))
+
+
+@given(sizes)
+def test_the_order_is_that_of_triu_indices(n: int) -> None:
+    first, second = np.triu_indices(n, 1)
+    assert pairs.pairs_at(np.arange(len(first)), n) == list(zip(first, second, strict=True))
+    assert (pairs.pair_position(first, second, n) == np.arange(len(first))).all()
+    assert (pairs.pair_position(second, first, n) == np.arange(len(first))).all()
+    assert pairs.region_count(pairs.pair_count(n)) == n
+
+
+@given(edge_vectors)
+def test_matrix_and_vector_are_the_same_graph(edges: np.ndarray) -> None:
+    matrix = pairs.to_adjacency(edges)
+    assert matrix.dtype == np.uint8
+    assert (matrix == matrix.T).all()
+    assert not matrix.diagonal().any()
+    assert matrix.sum() == 2 * edges.sum()
+    assert (pairs.as_edge_vector(matrix) == edges).all()
+    assert (pairs.as_edge_vector(matrix + np.eye(len(matrix))) == edges).all(), "a diagonal of ones is dropped"
+    assert (pairs.as_edge_vector(edges.astype(float)) == edges).all()
+
+
+def test_a_stack_keeps_its_order() -> None:
+    stack = np.random.default_rng(0).random((7, 10)) < 0.4
+    assert (pairs.as_edge_vectors(pairs.to_adjacency(stack)) == stack).all()
+
+
+@given(st.data(), sizes)
+def test_pairs_within_a_set(data: st.DataObject, n: int) -> None:
+    vertices = data.draw(st.lists(st.integers(0, n - 1), unique=True))
+    expected = [
+        p for p, (i, j) in enumerate(pairs.pairs_at(np.arange(pairs.pair_count(n)), n)) if {i, j} <= {*vertices}
+    ]
+    assert pairs.pairs_within(vertices, n).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (np.zeros(5), "5 entries fit no number of regions"),
+        (np.zeros((3, 4)), "square"),
+        (np.array([[0, 1], [0, 0]]), "not symmetric"),
+        (np.array([[0, np.nan], [np.nan, 0]]), "not finite"),
+        (np.array([[0, 0.5], [0.5, 0]]), r"only 0 and 1, but holds 0\.5; binarise"),
+        (np.array([[0, 2], [2, 0]]), "only 0 and 1, but holds 2"),
+        (np.array([[3, 1], [1, 3]]), "only 0 and 1, but holds 3"),
+        (np.zeros((2, 2, 2, 2)), "adjacency matrix"),
+        (np.zeros((1, 1)), "at least 2 regions"),
+    ],
+)
+def test_what_is_no_graph_is_refused(graph: np.ndarray, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        pairs.as_edge_vector(graph)
+
+
+def test_one_matrix_is_no_stack() -> None:
+    with pytest.raises(GraphError, match="a single adjacency matrix"):
+        pairs.as_edge_vectors(1 - np.eye(6))
+    with pytest.raises(GraphError, match="graphs must have shape"):
+        pairs.as_edge_vectors(np.zeros(6))

@@ -1,0 +1,226 @@
+"""Laws that every method obeys, on any small graph and any black box."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import countergraph as cg
+from countergraph.search.methods import PHASES, parse_method
+from tests.conftest import random_graphs
+
+N = 8
+PAIRS = N * (N - 1) // 2
+DATA = cg.GraphDataset(random_graphs(11, N, seed=8), [0, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1], classes=("TD", "ASD"))
+
+Edges = np.ndarray
+Box = Callable[[Edges], np.ndarray]
+
+
+class Recorder:
+    """A black box that keeps what it was asked."""
+
+    def __init__(self, box: Box) -> None:
+        self.box = box
+        self.seen: list[bytes] = []
+
+    def predict(self, edges: Edges) -> np.ndarray:
+        self.seen += [row.tobytes() for row in edges]
+        return self.box(edges)
+
+
+def linear(seed: int) -> Box:
+    rng = np.random.default_rng(seed)
+    weights, shift = rng.normal(size=PAIRS), rng.normal()
+    return lambda edges: (edges @ weights > shift).astype(int)
+
+
+def parity(seed: int) -> Box:
+    return lambda edges: (edges[:, seed % PAIRS :].sum(axis=1) % 2).astype(int)
+
+
+def constant(seed: int) -> Box:
+    return lambda edges: np.full(len(edges), seed % 2)
+
+
+def hashed(seed: int) -> Box:
+    """As good as random, and yet the same graph always gets the same answer."""
+    return lambda edges: np.array([hash((seed, row.tobytes())) % 2 for row in edges])
+
+
+boxes = st.builds(
+    lambda kind, seed: kind(seed), st.sampled_from([linear, parity, constant, hashed]), st.integers(0, 999)
+)
+graphs = st.lists(st.booleans(), min_size=PAIRS, max_size=PAIRS).map(np.array)
+methods = st.sampled_from(cg.METHODS)
+
+
+@given(methods, boxes, graphs, st.integers(1, 40), st.integers(1, 60), st.integers(0, 99))
+@settings(max_examples=300)
+def test_laws_of_one_search(method: str, box: Box, graph: Edges, k: int, max_calls: int, seed: int) -> None:
+    recorder = Recorder(box)
+    result = cg.find_counterfactual(recorder, graph, method, DATA, k=k, max_calls=max_calls, seed=seed)
+    own = box(graph[None])[0]
+
+    assert result.original_class == own
+    assert result.calls == len(recorder.seen) == sum(result.calls_by_phase.values()), "every question is counted"
+    assert list(result.calls_by_phase) == method.split("+")
+    assert all(calls <= max_calls for calls in result.calls_by_phase.values()), "within the budget, in each phase"
+    assert recorder.seen.count(graph.tobytes()) == 1, "the graph itself is asked once"
+    if not result.found:
+        assert (result.distance, result.added, result.removed, result.adjacency) == (None, [], [], None)
+        return
+
+    assert result.edges is not None
+    assert result.adjacency is not None
+    assert box(result.edges[None])[0] == result.counterfactual_class != own, "it is a counterfactual"
+    assert result.distance == len(result.added) + len(result.removed) == (result.edges ^ graph).sum() > 0
+    for i, j in result.added:
+        assert i < j
+        assert result.adjacency[i, j] == 1
+    for i, j in result.removed:
+        assert i < j
+        assert result.adjacency[i, j] == 0
+    calls, distances = zip(*result.trace, strict=True)
+    assert list(calls) == sorted(calls), "the trace goes forward"
+    assert list(distances) == sorted(distances, reverse=True), "and never away from the graph"
+    assert distances[-1] == result.distance
+    assert calls[-1] <= result.calls
+
+
+@given(methods, boxes, graphs, st.integers(0, 99))
+@settings(max_examples=60)
+def test_flipping_twice_is_nothing(method: str, box: Box, graph: Edges, seed: int) -> None:
+    result = cg.find_counterfactual(Recorder(box), graph, method, DATA, seed=seed, max_calls=50)
+    if result.edges is not None:
+        back = result.edges.copy()
+        back[result.flips] ^= True
+        assert (back == graph).all()
+
+
+@given(methods, boxes, st.integers(1, 5), st.integers(1, 3), st.integers(0, 9), st.permutations(range(6)))
+@settings(max_examples=60)
+def test_lockstep_is_the_same_as_one_by_one(
+    method: str, box: Box, k: int, runs: int, seed: int, order: list[int]
+) -> None:
+    some = random_graphs(6, N, seed=seed)[order]
+    options = {"method": method, "dataset": DATA, "k": k, "max_calls": 40, "seed": seed}
+    together = cg.find_counterfactuals(Recorder(box), some, runs=runs, **options)
+    assert [(each.graph_index, each.run) for each in together] == [(i, r) for i in range(6) for r in range(runs)]
+    for graph, result in zip(some, together[::runs], strict=True):
+        alone = cg.find_counterfactual(Recorder(box), graph, **options)
+        place = dict.fromkeys(("graph_index", "subject", "sentence"))
+        assert alone.to_dict() | place == result.to_dict() | place
+
+
+@given(st.sampled_from(["ofs+obs", "dfs+dbs", "ds+lbs"]), boxes, graphs, st.integers(0, 9))
+@settings(max_examples=80)
+def test_a_finished_backward_search_is_1_minimal(method: str, box: Box, graph: Edges, seed: int) -> None:
+    result = cg.find_counterfactual(Recorder(box), graph, method, DATA, seed=seed)
+    if result.stopped != "finished" or result.edges is None:
+        return
+    for flip in result.flips if result.flips is not None else ():
+        closer = result.edges.copy()
+        closer[flip] ^= True
+        assert box(closer[None])[0] == result.original_class, "no single change can be undone"
+
+
+@given(st.sampled_from([m for m in cg.METHODS if "+" in m]), boxes, graphs, st.integers(0, 9))
+@settings(max_examples=60)
+def test_backward_never_moves_away(method: str, box: Box, graph: Edges, seed: int) -> None:
+    ahead, _ = method.split("+")
+    first = cg.find_counterfactual(Recorder(box), graph, ahead, DATA, seed=seed)
+    both = cg.find_counterfactual(Recorder(box), graph, method, DATA, seed=seed)
+    assert first.found == both.found
+    if first.distance is not None and both.distance is not None:
+        assert both.distance <= first.distance
+        assert set(both.flips.tolist()) <= set(first.flips.tolist())  # type: ignore[union-attr]
+
+
+@given(st.permutations(range(N)), boxes, graphs)
+@settings(max_examples=60)
+def test_renaming_regions_renames_the_answer(order: list[int], box: Box, graph: Edges) -> None:
+    """For the search that tosses no coins; the others toss different ones for a renamed graph."""
+    from countergraph.graphs.pairs import pair_position, pairs_at
+
+    ends = np.array(pairs_at(np.arange(PAIRS), N))
+    new = pair_position(np.array(order)[ends[:, 0]], np.array(order)[ends[:, 1]], N)
+
+    def rename(edges: Edges) -> Edges:
+        renamed = np.empty_like(edges)
+        renamed[..., new] = edges
+        return renamed
+
+    def box_of_renamed(edges: Edges) -> np.ndarray:
+        return box(edges[:, new])
+
+    data = cg.GraphDataset(rename(DATA.edges), DATA.labels, DATA.names, DATA.classes)
+    plain = cg.find_counterfactual(Recorder(box), graph, "ds", DATA)
+    other = cg.find_counterfactual(Recorder(box_of_renamed), rename(graph), "ds", data)
+    assert plain.distance == other.distance
+    assert plain.calls == other.calls
+    if plain.edges is not None and other.edges is not None:
+        assert (rename(plain.edges) == other.edges).all()
+
+
+@pytest.mark.parametrize("method", cg.METHODS)
+def test_every_method_tells_a_finished_search_from_a_cut_one(method: str) -> None:
+    graph = random_graphs(1, N, seed=5)[0]
+    full = cg.find_counterfactual(Recorder(linear(3)), graph, method, DATA)
+    assert full.stopped == "finished"
+    cut = cg.find_counterfactual(Recorder(constant(0)), graph, method, DATA, max_calls=2)
+    assert not cut.found
+    assert cut.stopped in ("max_calls", "not found")
+    assert cut.calls == 2
+
+
+@pytest.mark.parametrize("method", cg.METHODS)
+@pytest.mark.parametrize("fill", [True, False])
+@pytest.mark.parametrize("n", [2, 3])
+def test_empty_and_complete_and_tiny_graphs(method: str, fill: bool, n: int) -> None:
+    pairs = n * (n - 1) // 2
+    graph = np.full(pairs, fill)
+    data = cg.GraphDataset(np.array([[True] * pairs, [False] * pairs]), [1, 0])
+
+    def box(edges: Edges) -> np.ndarray:
+        return edges.all(axis=1).astype(int)
+
+    result = cg.find_counterfactual(Recorder(box), graph, method, data)
+    assert result.found
+    assert cg.find_counterfactual(Recorder(constant(1)), graph, method, data).stopped == "not found"
+
+
+def test_a_walk_takes_k_more_pairs_each_time_and_no_pair_twice() -> None:
+    seen: list[Edges] = []
+
+    def box(edges: Edges) -> np.ndarray:
+        seen.extend(edges.copy())
+        return np.zeros(len(edges), dtype=int)
+
+    graph = random_graphs(1, 30, seed=0, density=0.5)[0]
+    cg.find_counterfactual(cg.Oracle(box, input="edges"), graph, "ofs", k=7, max_calls=40)
+    changed = [edges ^ graph for edges in seen]
+    assert [int(each.sum()) for each in changed] == [7 * i for i in range(40)]
+    for before, after in pairwise(changed):
+        assert (after >= before).all()
+    added = sum((changed[-1] & ~graph).tolist())
+    assert 90 < added < 185, "a fair coin between adding and removing"
+
+
+def test_parse_method() -> None:
+    assert [phase.name for phase in parse_method(" OFS + obs+lbs")] == ["ofs", "obs", "lbs"]
+    assert set(PHASES) == {"ofs", "dfs", "ds", "obs", "dbs", "lbs"}
+    for name, message in (
+        ("obs", "method must start with one of ofs, dfs, ds"),
+        ("ofs+dfs", "method must start with"),
+        ("ofs+obs+obs", "must not name a search twice"),
+        ("ofs+obss", "no search is called 'obss'; did you mean obs"),
+        ("", "no search is called ''"),
+    ):
+        with pytest.raises((ValueError, LookupError), match=message):
+            parse_method(name)
