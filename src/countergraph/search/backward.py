@@ -10,7 +10,7 @@ import numpy as np
 
 from countergraph.graphs.pairs import Floats
 from countergraph.search.conversation import NO_FLIPS, Flips, Search, Task
-from countergraph.search.picking import split
+from countergraph.search.picking import shuffled
 from countergraph.search.weights import likelihood
 
 
@@ -25,14 +25,16 @@ def data_driven_backward(task: Task, start: Flips) -> Search:
 
 
 def _retreat(task: Task, start: Flips, weights: Floats | None = None) -> Search:
-    pool, needed, k = start, NO_FLIPS, task.k  # together, pool and needed are the best counterfactual so far
+    # The pool is a shuffled deck: its first k are k random picks, and the rest of it is still shuffled.
+    pool, needed, k = shuffled(start, task.rng, weights), NO_FLIPS, task.k
     while pool.size:
         k = min(k, pool.size)
-        tried, rest = split(pool, k, task.rng, weights)
+        tried, rest = pool[:k], pool[k:]
         candidate = np.concatenate([rest, needed])
         if candidate.size and (yield candidate).flipped:
-            pool, needed, k = candidate, NO_FLIPS, k + 1
+            pool = shuffled(candidate, task.rng, weights) if needed.size else rest
+            needed, k = NO_FLIPS, k + 1
         elif k > 1:
-            k -= 1
+            pool, k = shuffled(pool, task.rng, weights), k - 1
         else:
             pool, needed = rest, np.concatenate([needed, tried])

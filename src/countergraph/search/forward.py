@@ -16,7 +16,7 @@ import numpy as np
 
 from countergraph.graphs.pairs import Bits, Floats
 from countergraph.search.conversation import Flips, Search, Task
-from countergraph.search.picking import random_order
+from countergraph.search.picking import first_picks
 from countergraph.search.weights import likelihood
 
 WALKS = 8
@@ -36,8 +36,8 @@ def _walk(task: Task, weights: Floats | None = None) -> Search:
     most = task.k * task.max_calls
     for _ in range(WALKS):
         # All picks are drawn in advance, each pair at most once, so a candidate is the first so many of them.
-        additions = random_order(np.flatnonzero(~task.graph), most, task.rng, weights)
-        removals = random_order(np.flatnonzero(task.graph), most, task.rng, weights)
+        additions = first_picks(np.flatnonzero(~task.graph), most, task.rng, weights)
+        removals = first_picks(np.flatnonzero(task.graph), most, task.rng, weights)
         add = _tosses(additions.size, removals.size, task.rng)
         order = np.empty(add.size, dtype=np.intp)
         order[add], order[~add] = additions, removals

@@ -11,23 +11,15 @@ import numpy as np
 from countergraph.graphs.pairs import Floats, Indices
 
 
-def split(pool: Indices, k: int, rng: np.random.Generator, weights: Floats | None = None) -> tuple[Indices, Indices]:
-    """Pick ``k`` members of ``pool``; return them and the rest, both in no particular order."""
+def shuffled(pool: Indices, rng: np.random.Generator, weights: Floats | None = None) -> Indices:
+    """Return ``pool`` in the order in which its members are picked. ``weights`` are those of all pairs."""
     if weights is None:
-        shuffled = rng.permutation(pool)
-    else:
-        shuffled = pool[(rng.standard_exponential(pool.size) / weights[pool]).argpartition(k - 1)]
-    return shuffled[:k], shuffled[k:]
+        return rng.permutation(pool)
+    return pool[(rng.standard_exponential(pool.size) / weights[pool]).argsort()]
 
 
-def random_order(pool: Indices, most: int, rng: np.random.Generator, weights: Floats | None = None) -> Indices:
-    """Return the first ``most`` members of ``pool`` in the order in which they are picked.
-
-    ``weights`` are those of all pairs.
-    """
-    most = min(most, pool.size)
+def first_picks(pool: Indices, most: int, rng: np.random.Generator, weights: Floats | None = None) -> Indices:
+    """Return the first ``most`` members of `shuffled`, for less than the price of all."""
     if weights is None:
-        return rng.choice(pool, size=most, replace=False)
-    times = rng.standard_exponential(pool.size) / weights[pool]
-    first = times.argpartition(most - 1)[:most] if 0 < most < pool.size else np.arange(pool.size)
-    return pool[first[times[first].argsort()]]
+        return rng.choice(pool, size=min(most, pool.size), replace=False)
+    return shuffled(pool, rng, weights)[:most]

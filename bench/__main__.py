@@ -1,0 +1,21 @@
+"""Run all benchmarks: ``make bench``, or some of them by name: ``python -m bench speed``."""
+
+from __future__ import annotations
+
+import sys
+
+from bench import growth, quality, resemblance, speed
+
+BENCHMARKS = {"speed": speed.main, "growth": growth.main, "quality": quality.main, "resemblance": resemblance.main}
+
+
+def main(names: list[str]) -> None:
+    for name in names:
+        if name not in BENCHMARKS:
+            sys.exit(f"no benchmark is called {name!r}; there are {', '.join(BENCHMARKS)}")
+    for name in names or BENCHMARKS:
+        BENCHMARKS[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

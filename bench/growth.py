@@ -1,0 +1,78 @@
+"""How search overhead and memory grow with the number of regions: 100 searches of one synthetic graph each."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+import countergraph as cg
+from countergraph.graphs.pairs import Bits, pair_count
+
+SIZES = (100, 200, 400, 1000)
+SEARCHES = 100
+
+
+class Timed:
+    """A cheap linear black box that knows how long it took itself."""
+
+    def __init__(self, n_regions: int) -> None:
+        rng = np.random.default_rng(0)
+        sets = [rng.permutation(n_regions)[: n_regions // 6] for _ in range(2)]
+        self.rule = cg.LinearRule(sets, [-0.1, 0.1], 0.05, n_regions)
+        self.seconds = 0.0
+
+    def predict(self, edges: Bits) -> NDArray[np.int64]:
+        """Answer, and keep the time."""
+        began = time.perf_counter()
+        answers = self.rule.predict(edges)
+        self.seconds += time.perf_counter() - began
+        return answers
+
+
+def measure(n_regions: int) -> dict[str, float]:
+    """Search, in a process of its own, so that the peak of memory is its own too."""
+    rng = np.random.default_rng(1)
+    graphs = np.empty((SEARCHES, pair_count(n_regions)), dtype=np.bool_)
+    for graph in graphs:
+        graph[:] = rng.random(graph.size) < 0.1
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    box = Timed(n_regions)
+    began = time.perf_counter()
+    results = cg.find_counterfactuals(box, graphs, "ofs+obs")
+    elapsed = time.perf_counter() - began
+    calls = sum(result.calls for result in results)
+    return {
+        "regions": n_regions,
+        "pairs": graphs.shape[1],
+        "found": len(results.found),
+        "calls": calls,
+        "overhead": 1e6 * (elapsed - box.seconds) / calls,
+        "box": 1e6 * box.seconds / calls,
+        "before": before,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def main() -> None:
+    print(f"{SEARCHES} searches (OFS+OBS) in lockstep, growing numbers of regions")
+    print("regions   pairs  found    calls  overhead µs/call  ratio  black box µs/call  peak MB (before)")
+    first = None
+    for size in SIZES:
+        command = [sys.executable, "-m", "bench.growth", str(size)]
+        row = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        first = first or row["overhead"]
+        print(
+            f"{size:7}{row['pairs']:8.0f}{row['found']:7.0f}{row['calls']:9.0f}{row['overhead']:18.1f}"
+            f"{row['overhead'] / first:7.1f}{row['box']:19.1f}{row['peak']:9.0f} ({row['before']:.0f})"
+        )
+    print()
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(int(sys.argv[1]))))

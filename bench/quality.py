@@ -1,0 +1,39 @@
+"""How close each method comes to the true optimum of the published rules, and what it costs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import countergraph as cg
+from bench.data import real_data
+
+METHODS = ("ofs+obs", "dfs+obs", "dfs+dbs", "dfs+lbs", "ds+obs", "ds+lbs")
+
+
+def main() -> None:
+    root = real_data()
+    if root is None:
+        print("quality: skipped, the real cohorts are neither in ../shared/data nor where COUNTERGRAPH_DATA points")
+        return
+    print("| cohort | method | found | above the optimum | distance | calls | calls forward | calls backward |")
+    print("|---|---|---|---|---|---|---|---|")
+    for cohort, runs in (("asd", 5), ("adhd", 1)):
+        data, rule = cg.load_dataset(cohort, root=root), cg.load_published_rule(cohort, root=root)
+        optima = [cg.optimal_counterfactual(rule, graph).distance for graph in data.edges]
+        print(f"| {cohort} | the optimum | | 0 | {np.median(np.array(optima)):g} | | | |")
+        for method in METHODS:
+            results = cg.find_counterfactuals(rule, data, method, runs=runs)
+            found = results.found
+            distances = np.array([result.distance for result in found], dtype=float)
+            above = distances - np.array([optima[result.graph_index] for result in found])
+            ahead, back = (np.median([each.calls_by_phase[name] for each in found]) for name in method.split("+"))
+            calls = np.median([result.calls for result in found])
+            print(
+                f"| {cohort} | {method} | {len(found)}/{len(results)} | {above.mean():.2f} | {np.median(distances):g} "
+                f"| {calls:g} | {ahead:g} | {back:g} |"
+            )
+    print()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""How the synthetic cohort resembles the ABIDE children."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import countergraph as cg
+from bench.data import real_data
+
+
+def figures(data: cg.GraphDataset) -> dict[str, float]:
+    """Describe a cohort by a few numbers that its graphs share."""
+    distances = np.array([(data.edges ^ graph).sum(axis=1) for graph in data.edges], dtype=float)
+    np.fill_diagonal(distances, np.nan)
+    frequency = data.edges.mean(axis=0)
+    degrees = data.adjacency.sum(axis=-1, dtype=float)
+    matrices = data.adjacency.astype(float)
+    triangles = np.einsum("sij,sjk,ski->s", matrices, matrices, matrices, optimize=True)
+    accuracy = cg.train(data, alpha=0.025).accuracy
+    return {
+        "density": float(data.edges.mean()),
+        "edge frequency, median": float(np.median(frequency)),
+        "edge frequency, 95th percentile": float(np.percentile(frequency, 95)),
+        "edge frequency, 99th percentile": float(np.percentile(frequency, 99)),
+        "distance between subjects, mean": float(np.nanmean(distances)),
+        "distance to the nearest subject, mean": float(np.nanmin(distances, axis=1).mean()),
+        "degree, standard deviation": float(degrees.std(axis=1).mean()),
+        "transitivity, mean": float((triangles / (degrees * (degrees - 1)).sum(axis=1)).mean()),
+        "contrast subgraphs, accuracy on unseen graphs": accuracy.cross_validated,
+    }
+
+
+def main() -> None:
+    root = real_data()
+    if root is None:
+        print("resemblance: skipped, the real cohorts are neither in ../shared/data nor where COUNTERGRAPH_DATA points")
+        return
+    real, made = figures(cg.load_dataset("asd", root=root)), figures(cg.make_cohort())
+    print("| | ABIDE children | synthetic |")
+    print("|---|---|---|")
+    for name, value in real.items():
+        print(
+            f"| {name} | {value:.3g} | {made[name]:.3g} |"
+            if value < 100
+            else f"| {name} | {value:.0f} | {made[name]:.0f} |"
+        )
+    print()
+
+
+if __name__ == "__main__":
+    main()

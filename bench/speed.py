@@ -1,0 +1,73 @@
+"""The library's OFS+OBS against a plain sequential one, in the same run; and 1000 counterfactuals of one graph."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+import countergraph as cg
+from bench.data import real_data
+from bench.sequential import ofs_obs, rule_as_function
+
+RUNS = 5
+ROUNDS = 3
+
+
+def main() -> None:
+    root = real_data()
+    if root is None:
+        print("speed: skipped, the real cohorts are neither in ../shared/data nor where COUNTERGRAPH_DATA points")
+        return
+    data, rule = cg.load_dataset("asd", root=root), cg.load_published_rule("asd", root=root)
+    against_sequential(data, rule, root)
+    many_of_one(data, rule)
+
+
+def against_sequential(data: cg.GraphDataset, rule: cg.LinearRule, root: Path) -> None:
+    """Time both on all graphs, the sequential one once for each round of ours, interleaved."""
+    published = json.loads((root / "published_rules.json").read_text())["asd"]
+    black_box = rule_as_function(published, "asd")
+    ours, theirs = [], []
+    found: list[tuple[int | None, int]] = []
+    for round_ in range(ROUNDS):
+        began = time.perf_counter()
+        results = cg.find_counterfactuals(rule, data, "ofs+obs", runs=RUNS, seed=round_)
+        ours.append((time.perf_counter() - began) / len(results))
+        part = data.adjacency[round_::ROUNDS]
+        began = time.perf_counter()
+        found += [ofs_obs(graph, black_box, seed=i) for i, graph in enumerate(part)]
+        theirs.append((time.perf_counter() - began) / len(part))
+    distances = np.array([distance for distance, _ in found if distance is not None])
+    print(f"OFS+OBS, published ASD rule, k 5, 2000 calls a phase, best of {ROUNDS} interleaved rounds")
+    print(f"{'':34}{'countergraph':>14}{'sequential':>14}")
+    print(f"{'milliseconds per counterfactual':34}{1000 * min(ours):14.2f}{1000 * min(theirs):14.2f}")
+    calls = np.mean([result.calls for result in results])
+    print(f"{'calls per counterfactual (mean)':34}{calls:14.0f}{np.mean([calls for _, calls in found]):14.0f}")
+    own = np.array([result.distance for result in results], dtype=float)
+    print(f"{'distance (mean)':34}{own.mean():14.2f}{distances.mean():14.2f}")
+    print(f"{'distance (median)':34}{np.median(own):14.1f}{np.median(distances):14.1f}")
+    print(f"{'found':34}{f'{len(own)}/{len(results)}':>14}{f'{len(distances)}/{len(found)}':>14}")
+    print(f"ratio: {min(theirs) / min(ours):.1f}; all {len(results)} take {min(ours) * len(results):.2f} s\n")
+
+
+def many_of_one(data: cg.GraphDataset, rule: cg.LinearRule) -> None:
+    """Time 1000 counterfactuals of one graph, in lockstep and (100 of them) one after the other."""
+    person = data.subset(["MaxMun_d_0051353"])
+    began = time.perf_counter()
+    results = cg.find_counterfactuals(rule, person, "ofs+obs", runs=1000)
+    together = (time.perf_counter() - began) / 1000
+    began = time.perf_counter()
+    for seed in range(100):
+        cg.find_counterfactual(rule, person.edges[0], "ofs+obs", seed=seed)
+    alone = (time.perf_counter() - began) / 100
+    distances = [result.distance for result in results if result.distance is not None]
+    print("1000 counterfactuals of MaxMun_d_0051353")
+    print(f"  in lockstep {1000 * together:.2f} s ({1000 * together:.2f} ms each), {len(distances)} found")
+    print(f"  one by one  {1000 * alone:.2f} ms each; ratio {alone / together:.1f}\n")
+
+
+if __name__ == "__main__":
+    main()

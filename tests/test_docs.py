@@ -1,0 +1,71 @@
+"""The documentation, tested against the code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import countergraph as cg
+from countergraph.search.methods import PHASES
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
+@pytest.mark.slow
+def test_the_python_of_the_readme_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) >= 4
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "\n".join(blocks)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "would have been classified as" in done.stdout
+
+
+def test_the_search_of_the_contributing_guide_works() -> None:
+    import numpy as np
+
+    from countergraph.search.driver import Job, run
+    from countergraph.search.methods import Phase
+
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    code = "from __future__ import annotations\nimport numpy as np\n" + re.sub(r"^   ", "", block, flags=re.MULTILINE)
+    names: dict = {}
+    exec(code, names)
+    phase = Phase("single", "forward", names["single_flips"], False, "", "")
+    job = Job(np.arange(10) < 5, (phase,), 1, 99, np.random.SeedSequence(0))
+    [record] = run(cg.Oracle(lambda e: e.sum(axis=1) > 5, input="edges"), [job])
+    assert record.best is not None
+    assert record.best.size == 1
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        if not link.startswith("http"):
+            assert (page.parent / link).exists(), link
+
+
+def test_every_search_and_every_command_is_documented() -> None:
+    searches = (ROOT / "docs" / "searches.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` | {phase.direction} | {phase.title}" in searches for name, phase in PHASES.items())
+    from countergraph.cli.app import app
+
+    commands = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    names = [command.name for command in app.registered_commands]
+    assert all(f"`countergraph {name}" in commands for name in names)
+
+
+def test_every_public_name_is_importable_and_documented_by_its_docstring() -> None:
+    for name in cg.__all__:
+        assert getattr(cg, name) is not None
+        if callable(getattr(cg, name)):
+            assert getattr(cg, name).__doc__, name
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        cg.nonsense  # noqa: B018
