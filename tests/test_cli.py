@@ -165,7 +165,9 @@ def test_the_help_does_not_wait_for_heavy_imports() -> None:
 def test_the_demo_ends_with_a_sentence_a_table_and_a_picture(tmp_path: Path) -> None:
     done = countergraph("demo", "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "would have been classified as TD." in done.stdout
+    [sentence] = [line for line in done.stdout.splitlines() if "would have been classified as TD." in line]
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    assert sentence in " ".join(readme.replace("\n> ", " ").split()), "the README quotes the demo"
     assert "in ASD" in done.stdout
     assert (tmp_path / "here" / "person.png").stat().st_size > 50_000
     last = done.stdout.strip().splitlines()[-1].split()
