@@ -27,7 +27,7 @@ class Timed:
         self.rule = cg.LinearRule(sets, [-0.1, 0.1], 0.05, n_regions)
         self.seconds = 0.0
 
-    def predict(self, edges: Bits) -> NDArray[np.int64]:
+    def predict(self, edges: Bits) -> NDArray[np.generic]:
         """Answer, and keep the time."""
         began = time.perf_counter()
         answers = self.rule.predict(edges)

@@ -42,7 +42,7 @@ def test_a_table_is_read(tmp_path: Path) -> None:
 
 
 def test_refusals(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="coordinates must be 2 finite points"):
+    with pytest.raises(InputError, match="coordinates must be 2 points"):
         cg.Atlas(["a", "b"], coordinates=[[0, 0, 0]])
     with pytest.raises(InputError, match="regions must have one entry for each of the 2 regions, not 1"):
         cg.Atlas(["a", "b"], regions=["x"])
@@ -50,9 +50,24 @@ def test_refusals(tmp_path: Path) -> None:
         cg.load_aal116().index("Putamen")
     for text, message in (
         ("label\nx\ny\n", "needs a column called name"),
-        ("name\tx\ty\tz\na\t1\t2\n", "every row"),
+        ("name\tx\ty\tz\na\t1\t2\nb\t1\t2\t3\n", "every row"),
         ("name\tx\ty\tz\na\t1\t2\tq\nb\t1\t2\t3\n", "must be numbers"),
     ):
         (tmp_path / "bad.tsv").write_text(text)
         with pytest.raises(InputError, match=f"bad.tsv.*{message}"):
             read_atlas(tmp_path / "bad.tsv")
+
+
+def test_numbered_names_never_collide() -> None:
+    atlas = cg.Atlas(["a", "a", "a (1)"])
+    assert len(set(atlas.names)) == 3
+    assert atlas.names[2] == "a (1)"
+    assert cg.Atlas.from_dict(atlas.to_dict()) == atlas
+
+
+def test_unreadable_tables_are_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "bad.tsv"
+    for content in (b"", b"name\n", b"\xff\xfe", b"name\tx\ty\tz\na\tnan\t1\t1\nb\t1\t1\t1\n"):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="bad.tsv"):
+            read_atlas(path)

@@ -180,3 +180,39 @@ def test_real_cohort_by_name(real_data: Path) -> None:
     done = countergraph("explain", "asd", "published", "--root", real_data, "--subject", "MaxMun_d_0051353", "--quiet")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("MaxMun_d_0051353 is classified as ASD. If the connection")
+
+
+def test_names_with_brackets_are_printed_as_they_are(place: Path, tmp_path: Path) -> None:
+    data = cg.load_dataset(place / "cohort.npz")
+    cg.save_dataset(cg.GraphDataset(data.edges, data.labels, classes=("hc [/b]", "[left]")), tmp_path / "x.npz")
+    shown = countergraph("data", "show", tmp_path / "x.npz")
+    assert shown.returncode == 0, shown.stderr
+    assert "hc [/b]" in shown.stdout
+    assert "[left]" in shown.stdout
+
+
+def test_classes_that_are_numbers_are_named_by_name(place: Path, tmp_path: Path) -> None:
+    data = cg.load_dataset(place / "cohort.npz")
+    numbered = cg.GraphDataset(data.edges, data.labels, data.names, ("1", "2"), data.atlas)
+    cg.save_dataset(numbered, tmp_path / "x.npz")
+    cg.save_model(cg.train(numbered), tmp_path / "x.cgm")
+    who = ("explain", "x.npz", "x.cgm", "--subject", "subject-002", "--json", "--target")
+    ends = {name: json.loads(countergraph(*who, name, cwd=tmp_path).stdout)[0] for name in ("1", "2")}
+    assert {each["stopped"] for each in ends.values()} == {"finished", "already in target class"}
+    own = ends["1"]["original_class"]
+    assert ends[("1", "2")[own]]["stopped"] == "already in target class"
+
+
+def test_the_demo_overwrites_nothing_of_yours(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "cohort.npz").write_text("precious")
+    done = countergraph("demo", "--out", "mine", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "mine holds files that are not of a demo" in done.stderr
+    assert (tmp_path / "mine" / "cohort.npz").read_text() == "precious"
+
+
+def test_the_published_rule_of_an_imported_cohort(real_data: Path, tmp_path: Path) -> None:
+    assert countergraph("data", "import", "asd", "--root", real_data, "--out", tmp_path / "asd.npz").returncode == 0
+    words = ("explain", tmp_path / "asd.npz", "published", "--root", real_data, "--subject", "KKI_0050792", "-q")
+    assert countergraph(*words).returncode == 0

@@ -94,7 +94,7 @@ def test_refusals(cohort: cg.GraphDataset) -> None:
         cg.ContrastSubgraphs().fit(cohort.edges, np.arange(24) % 3)
     with pytest.raises(ValueError, match="fit no number of regions"):
         cg.ContrastSubgraphs().fit(cohort.edges[:, :-1], cohort.labels)
-    with pytest.raises(InputError, match="n_starts must be at least 1"):
+    with pytest.raises(InputError, match="n_starts must be a whole number of at least 1"):
         cg.ContrastSubgraphs(n_starts=0).fit(cohort.edges, cohort.labels)
     with pytest.raises(ValueError, match="features"):
         cg.ContrastSubgraphs().fit(cohort.edges, cohort.labels).transform(random_graphs(2, 5, 0))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -142,3 +143,60 @@ def test_refusals(change: dict, message: str) -> None:
         arguments["labels"] = [0, 0, 0]
     with pytest.raises(InputError, match=message):
         cg.GraphDataset(**arguments)
+
+
+def test_attributes_read_back_with_their_types(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {
+            "code": ["001", "002", "NA", ""],
+            "score": np.array([1.5, np.nan, 3, 4], dtype=np.float32),
+            "visits": np.array([1, 2, 3, 4], dtype=np.int8),
+            "smokes": [True, False, True, True],
+            "born": pd.to_datetime(["2001-02-03", None, "2003-01-01", "2004-01-01"]),
+            "group": pd.Categorical(["x", "y", "x", "y"]),
+            7: [1, 2, 3, 4],
+        }
+    )
+    data = cg.GraphDataset(random_graphs(4, 5, seed=0), [0, 1, 0, 1], attributes=table)
+    back = cg.load_dataset(cg.save_dataset(data, tmp_path / "x.npz"))
+    pd.testing.assert_frame_equal(back.attributes, data.attributes)
+    empty = cg.GraphDataset(random_graphs(4, 5, seed=0), [0, 1, 0, 1], attributes=pd.DataFrame(index=range(4)))
+    assert len(cg.load_dataset(cg.save_dataset(empty, tmp_path / "y.npz"))) == 4
+
+
+def test_it_can_be_pickled_and_copied() -> None:
+    import copy
+    import pickle
+
+    data = small()
+    for other in (pickle.loads(pickle.dumps(data)), copy.deepcopy(data)):
+        assert other.fingerprint == data.fingerprint
+        assert dict(other.about) == dict(data.about)
+
+
+def test_any_damaged_byte_is_refused_or_harmless(tmp_path: Path) -> None:
+    path = cg.save_dataset(small(), tmp_path / "cohort.npz")
+    good = path.read_bytes()
+    for position in range(0, len(good), 17):
+        broken = bytearray(good)
+        broken[position] ^= 0x55
+        path.write_bytes(bytes(broken))
+        with contextlib.suppress(FileError):
+            assert len(cg.load_dataset(path)) == 5
+
+
+def test_more_refusals(tmp_path: Path) -> None:
+    data = small()
+    for which, message in ((3, "by a list of names or positions"), ([99], "positions must lie between 0 and 4")):
+        with pytest.raises(InputError, match=message):
+            data.subset(which)
+    with pytest.raises(InputError, match="about must hold plain values"):
+        cg.GraphDataset(data.edges, data.labels, classes=data.classes, about={"x": np.int64(1)})
+    with pytest.raises(FileError, match="cannot be written"):
+        cg.save_dataset(data, tmp_path / "no" / "x.npz")
+    with pytest.raises(InputError, match="not of type complex128"):
+        cg.GraphDataset(data.edges * 1j, data.labels, classes=data.classes)
+    with pytest.raises(InputError, match="must be an array of zeros and ones"):
+        cg.GraphDataset([[0, 1, 0], [1]], [0, 1])
+    with pytest.raises(InputError, match="labels must be integers"):
+        cg.GraphDataset(data.edges, [np.nan] * 5, classes=data.classes)

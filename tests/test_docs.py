@@ -40,7 +40,7 @@ def test_the_search_of_the_contributing_guide_works() -> None:
     exec(code, names)
     phase = Phase("single", "forward", names["single_flips"], False, "", "")
     job = Job(np.arange(10) < 5, (phase,), 1, 99, np.random.SeedSequence(0))
-    [record] = run(cg.Oracle(lambda e: e.sum(axis=1) > 5, input="edges"), [job])
+    [record] = run(cg.Oracle(lambda e: e.sum(axis=1) > 5, input="edges").ask, [job])
     assert record.best is not None
     assert record.best.size == 1
 

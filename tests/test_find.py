@@ -166,7 +166,7 @@ def test_a_search_that_names_a_pair_twice_is_found_out() -> None:
     phase = Phase("cheat", "forward", cheat, False, "", "")
     job = Job(np.arange(36) < 10, (phase,), 1, 99, np.random.SeedSequence(0))
     with pytest.raises(SearchError, match="'cheat' asked about flips that name a pair twice"):
-        run(box(dense), [job])
+        run(box(dense).ask, [job])
 
 
 def test_a_search_of_ones_own() -> None:
@@ -179,7 +179,7 @@ def test_a_search_of_ones_own() -> None:
 
     phase = Phase("singles", "forward", singles, False, "", "")
     job = Job(np.arange(36) < 10, (phase,), 1, 99, np.random.SeedSequence(0))
-    [record] = run(box(dense), [job])
+    [record] = run(box(dense).ask, [job])
     assert record.best is not None
     assert record.best.tolist() == [10]
     assert record.calls == {"singles": 12}

@@ -120,3 +120,53 @@ def test_options_are_checked(folder: Path) -> None:
 @pytest.fixture(autouse=True)
 def _no_default_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COUNTERGRAPH_DATA", raising=False)
+
+
+def test_matrices_as_numpy_makes_them(folder: Path) -> None:
+    """A correlation matrix has a diagonal of 0.9999999999999998, and in single precision is not quite symmetric."""
+    series = np.random.default_rng(0).normal(size=(6, 50))
+    np.save(folder / "a" / "z1.NPY", np.corrcoef(series))
+    np.save(folder / "a" / "z2.npy", np.corrcoef(series).astype(np.float32))
+    with (folder / "a" / "z1.NPY").open("wb") as file:
+        np.save(file, np.corrcoef(series))
+    (folder / "a" / "z1.NPY.npy").unlink(missing_ok=True)
+    data = cg.load_dataset(folder, binarize="percentile:80")
+    assert {"z1", "z2"} < set(data.names)
+    np.save(folder / "a" / "z3.npy", np.corrcoef(series) * 1j)
+    with pytest.raises(FileError, match="z3.npy: .*complex"):
+        cg.load_dataset(folder, binarize="percentile:80")
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    for name, matrix in zip("pq", MATRICES, strict=False):
+        np.savetxt(folder / f"{name}_connectivity_matrix_file.txt", matrix)
+        (folder / f"{name}_region_names_full_file.txt").write_text("Left A\nRight A\nB\nB\nC\n\n")
+        (folder / f"{name}_region_xyz_centers_file.txt").write_text("1 2 3\n" * 6)
+    return folder
+
+
+def test_raw_files(raw: Path, tmp_path: Path) -> None:
+    data = cg.load_dataset(raw, labels={"p": 1, "q": 2}, binarize="threshold:0.5")
+    assert data.classes == ("1", "2")
+    assert data.atlas.names == ("Left A", "Right A", "B (1)", "B (2)", "C", "unnamed")
+    assert data.atlas.hemispheres == ("L", "R", "", "", "", "")
+    table = tmp_path / "labels.csv"
+    table.write_text("\ufeffname,label\np,x\nq,y\n", encoding="utf-8")
+    assert cg.load_dataset(raw, labels=table).classes == ("x", "y")
+    for content, message in (
+        (b"name,label\np\nq,y\n", "with an entry in every row"),
+        ("name,label\np,ä\n".encode("latin-1"), "cannot be read"),
+    ):
+        table.write_bytes(content)
+        with pytest.raises(FileError, match=f"labels.csv.*{message}"):
+            cg.load_dataset(raw, labels=table)
+    with pytest.raises(InputError, match="labels must map names to classes.*not list"):
+        cg.load_dataset(raw, labels=["x", "y"])
+    with pytest.raises(FileError, match="raw: at least two classes"):
+        cg.load_dataset(raw, labels={"p": "x", "q": "x"})
+    (raw / "q_region_xyz_centers_file.txt").write_text("1 2\n" * 6)
+    with pytest.raises(FileError, match="q_region_xyz_centers_file.txt: .* a point for each region"):
+        cg.load_dataset(raw, labels={"p": "x", "q": "y"})

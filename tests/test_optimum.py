@@ -108,3 +108,40 @@ def test_refusals() -> None:
         cg.LinearRule([[0, 4]], [1], 0, n_regions=4)
     with pytest.raises(InputError, match="must be finite"):
         cg.LinearRule([[0, 1]], [np.nan], 0, n_regions=4)
+
+
+def test_a_sum_of_zero_is_zero() -> None:
+    """0.3 - 0.1 - 0.1 - 0.1 is not 0 in floating point, but a rule with such weights means it to be."""
+    rule = cg.LinearRule([[1, 2, 3, 4], [0, 1, 3, 4]], [-0.1, 0.2], 0.0, 5)
+    graph = np.array([0, 0, 0, 1, 0, 0, 1, 1, 0, 0])
+    own = rule.predict(graph[None].astype(bool))[0]
+    singles = graph.astype(bool) ^ np.eye(10, dtype=bool)
+    assert (rule.predict(singles) != own).any() == (cg.optimal_counterfactual(rule, graph).distance == 1)
+
+
+def test_meta_estimators_are_not_taken_for_what_they_hold() -> None:
+    from sklearn.model_selection import FixedThresholdClassifier
+
+    graphs = random_graphs(30, 5, seed=0)
+    inner = LogisticRegression().fit(graphs, graphs[:, 0])
+    box = FixedThresholdClassifier(inner, threshold=0.95).fit(graphs, graphs[:, 0])
+    with pytest.raises(InputError, match="linear in the edges"):
+        cg.optimal_counterfactual(box, graphs[0])
+
+
+def test_contrast_subgraphs_trained_on_names(cohort: cg.GraphDataset) -> None:
+    from sklearn.pipeline import make_pipeline
+
+    names = np.array(cohort.classes)[cohort.labels]
+    box = make_pipeline(cg.ContrastSubgraphs(), SVC(kernel="linear")).fit(cohort.edges, names)
+    optimum = cg.optimal_counterfactual(box, cohort.edges[0])
+    assert optimum.edges is not None
+    assert optimum.original_class == box.predict(cohort.edges[:1])[0]
+    assert optimum.counterfactual_class == box.predict(optimum.edges[None])[0] != optimum.original_class
+
+
+def test_a_rule_refuses_graphs_of_another_size() -> None:
+    with pytest.raises(ValueError, match="this rule is for 4 regions"):
+        cg.LinearRule([[0, 1]], [1.0], 0, n_regions=4).predict(random_graphs(2, 6, 0))
+    with pytest.raises(InputError, match="must hold region numbers"):
+        cg.LinearRule([["a"]], [1.0], 0, n_regions=4)

@@ -117,7 +117,7 @@ def test_batches_are_split_and_put_together_in_order() -> None:
 
 
 def test_large_batches_are_split_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("countergraph.oracle.BATCH_BYTES", 8 * 49 * 2)
+    monkeypatch.setattr("countergraph.oracle.oracle.BATCH_BYTES", 8 * 49 * 2)
     box = Predictor()
     cg.Oracle(box).ask(GRAPHS)
     assert max(len(batch) for batch in box.seen) == 2
@@ -171,3 +171,25 @@ def test_refusals() -> None:
         cg.Oracle(by_matrix, input="matrix")
     with pytest.raises(InputError, match="batch_size must be at least 1, not 0"):
         cg.Oracle(by_matrix, batch_size=0)
+
+
+def test_remembered_answers_mean_the_same_to_every_asker() -> None:
+    box = cg.Oracle(lambda e: np.where(e.sum(axis=1) > 6, "ASD", "TD"), input="edges", remember=True)
+    assert box.ask(GRAPHS).tolist() == np.where(DENSE, "ASD", "TD").tolist()
+    assert box.ask(GRAPHS, ("TD", "ASD")).tolist() == DENSE.astype(int).tolist()
+    assert box.ask(GRAPHS, ("ASD", "TD")).tolist() == (~DENSE).astype(int).tolist()
+    assert box.classes is None
+    assert box.computed == 9
+
+
+def test_classes_in_another_order_are_mapped_by_name() -> None:
+    box = cg.Oracle(lambda e: e.sum(axis=1) > 6, input="edges", classes=("ASD", "TD"))
+    assert box.ask(GRAPHS, ("TD", "ASD")).tolist() == (~DENSE).astype(int).tolist()
+    with pytest.raises(InputError, match="the oracle's classes are ASD, TD, but the data's are healthy, sick"):
+        box.ask(GRAPHS, ("healthy", "sick"))
+
+
+def test_it_is_asked_about_stacks_of_edge_vectors() -> None:
+    with pytest.raises(InputError, match="shape \\(batch, pairs\\)"):
+        cg.Oracle(by_matrix).ask(GRAPHS[0])
+    assert cg.Oracle(by_matrix).ask(GRAPHS[:0]).tolist() == []

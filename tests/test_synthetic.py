@@ -49,7 +49,7 @@ def test_any_size(subjects: int, regions: int) -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(InputError, match="n_subjects of at least 2"):
+    with pytest.raises(InputError, match="n_subjects must be a whole number of at least 2, not 1"):
         cg.make_cohort(1)
     with pytest.raises(InputError, match="density must lie between 0 and 1"):
         cg.make_cohort(density=1.5)

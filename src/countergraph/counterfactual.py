@@ -23,7 +23,7 @@ from countergraph.graphs.pairs import (
     region_count,
     to_adjacency,
 )
-from countergraph.oracle import Label
+from countergraph.oracle.answers import Label
 from countergraph.wording import counterfactual_sentence, nothing_found_sentence
 
 FORMAT = "countergraph-counterfactual/1"

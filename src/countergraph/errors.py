@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Integral
 from typing import Any
 
 
@@ -79,3 +80,10 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> NotFoundError:
     else:
         hint = f"there are {len(names)}, for example {', '.join(names[:3])}."
     return NotFoundError(f"no {kind} is called {name!r}; {hint}")
+
+
+def check_whole_numbers(**numbers: tuple[object, int]) -> None:
+    """Raise `InputError` unless each number, given as ``name=(value, least)``, is whole and at least its least."""
+    for name, (value, least) in numbers.items():
+        if not isinstance(value, Integral) or value < least:
+            raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")

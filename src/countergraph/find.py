@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from countergraph.classifiers.linear_rule import linear_form
+from countergraph.classifiers.model import Model
 from countergraph.counterfactual import Counterfactual, Counterfactuals
-from countergraph.errors import BlackBoxError, InputError, Interrupted
+from countergraph.errors import BlackBoxError, InputError, Interrupted, check_whole_numbers
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
+from countergraph.graphs.pairs import SCORE_DIGITS, Bits, as_edge_vector, as_edge_vectors
 from countergraph.oracle import Label, Oracle
 from countergraph.search.conversation import Reference
 from countergraph.search.driver import Job, Progress, Record, run
@@ -109,24 +110,27 @@ def find_counterfactuals(
     cohort = graphs if isinstance(graphs, GraphDataset) else None
     edges = cohort.edges if cohort is not None else as_edge_vectors(graphs)  # type: ignore[arg-type]
     dataset = dataset if dataset is not None else cohort
-    _check_numbers(time_limit, k=(k, 1), max_calls=(max_calls, 1), runs=(runs, 1), seed=(seed, 0))
+    check_whole_numbers(k=(k, 1), max_calls=(max_calls, 1), runs=(runs, 1), seed=(seed, 0))
+    if time_limit is not None and (not isinstance(time_limit, int | float) or not time_limit > 0):
+        raise InputError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
     _check_dataset(phases, dataset, edges)
-    oracle = Oracle.of(black_box, None if dataset is None else dataset.classes)
-    target = _target(target, oracle.classes)
+    oracle = black_box if isinstance(black_box, Oracle) else Oracle(black_box)
+    classes = oracle.classes if dataset is None else dataset.classes
+    target = _target(target, classes)
     reference = None if dataset is None else Reference(dataset.edges, dataset.labels)
     jobs = [
         Job(graph, phases, k, max_calls, _seed(graph, seed, run_), target, reference)
         for graph in edges
         for run_ in range(runs)
     ]
-    parameters = {"k": k, "max_calls": max_calls, "seed": seed, "target": target}
+    parameters = {"k": int(k), "max_calls": int(max_calls), "seed": int(seed), "target": target}
     records: list[Record] = []
 
     def results() -> Counterfactuals:
-        return _results(jobs, records, runs, "+".join(phase.name for phase in phases), parameters, oracle, cohort)
+        return _results(jobs, records, runs, "+".join(phase.name for phase in phases), parameters, classes, cohort)
 
     try:
-        run(oracle, jobs, time_limit=time_limit, progress=progress, records=records)
+        run(lambda batch: oracle.ask(batch, classes), jobs, time_limit=time_limit, progress=progress, records=records)
     except BlackBoxError as error:
         error.results = results()
         raise
@@ -147,7 +151,7 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
     graph
         An adjacency matrix (n, n) or an edge vector (pairs,).
     """
-    linear = linear_form(getattr(rule, "estimator", rule))
+    linear = linear_form(rule.estimator if isinstance(rule, Model) else rule)
     if linear is None:
         raise InputError(
             f"the optimum is known only for two-class classifiers that are linear in the edges; {rule!r} is not one"
@@ -157,7 +161,7 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
     if coefficients.size != edges.size:
         raise InputError(f"the rule has {coefficients.size} pairs, the graph {edges.size}: they differ in regions")
     flips = closest_crossing(edges, coefficients, intercept)
-    above = bool(coefficients[edges].sum() + intercept > 0)
+    above = round(float(coefficients[edges].sum() + intercept), SCORE_DIGITS) > 0
     low, high = np.asarray(linear.classes_).tolist()
     return Counterfactual(
         original=edges,
@@ -169,14 +173,6 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
         parameters={},
         stopped="finished" if flips is not None else "not found",
     )
-
-
-def _check_numbers(time_limit: float | None, **numbers: tuple[object, int]) -> None:
-    for name, (value, least) in numbers.items():
-        if not isinstance(value, int | np.integer) or value < least:
-            raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    if time_limit is not None and not time_limit > 0:
-        raise InputError(f"time_limit must be a positive number of seconds, not {time_limit}")
 
 
 def _check_dataset(phases: tuple[Phase, ...], dataset: object, edges: Bits) -> None:
@@ -193,7 +189,7 @@ def _check_dataset(phases: tuple[Phase, ...], dataset: object, edges: Bits) -> N
 
 def _target(target: Label | None, classes: tuple[str, ...] | None) -> Label | None:
     if target is None or classes is None:
-        return target
+        return int(target) if isinstance(target, np.integer) else target
     if isinstance(target, str) and target in classes:
         return classes.index(target)
     if isinstance(target, int | np.integer) and 0 <= target < len(classes):
@@ -213,7 +209,7 @@ def _results(
     runs: int,
     method: str,
     parameters: dict[str, Any],
-    oracle: Oracle,
+    classes: tuple[str, ...] | None,
     cohort: GraphDataset | None,
 ) -> Counterfactuals:
     results = []
@@ -234,7 +230,7 @@ def _results(
                 run=run_,
                 subject=f"Graph {index}" if cohort is None else cohort.names[index],
                 atlas=None if cohort is None else cohort.atlas,
-                classes=oracle.classes,
+                classes=classes,
             )
         )
     return Counterfactuals(results)

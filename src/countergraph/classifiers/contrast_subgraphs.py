@@ -19,7 +19,7 @@ from countergraph.classifiers.dense_subset import (
     semidefinite_bound,
     weight_inside,
 )
-from countergraph.errors import InputError
+from countergraph.errors import InputError, check_whole_numbers
 from countergraph.graphs.pairs import Floats, Indices, pair_ends, pairs_within, region_count
 
 
@@ -67,8 +67,9 @@ class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the two sets from edge vectors (graphs, pairs) and their labels."""
         edges, labels = validate_data(self, X, y, dtype=np.float64)
-        if self.n_starts < 1:
-            raise InputError(f"n_starts must be at least 1, not {self.n_starts}")
+        check_whole_numbers(n_starts=(self.n_starts, 1), random_state=(self.random_state, 0))
+        if not np.isfinite(self.alpha):
+            raise InputError(f"alpha must be a finite number, not {self.alpha}")
         check_classification_targets(labels)
         n_regions = region_count(edges.shape[1])
         self.classes_ = np.unique(labels)

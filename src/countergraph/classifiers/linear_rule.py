@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
 from countergraph.datasets.cohorts import ROOT_VARIABLE, cohort_folder
 from countergraph.errors import FileError, InputError, unknown
-from countergraph.graphs.pairs import Bits, Floats, Indices, pair_count, pairs_within, region_count
+from countergraph.graphs.pairs import SCORE_DIGITS, Bits, Floats, Indices, Label, pair_count, pairs_within, region_count
 
 
 @runtime_checkable
@@ -57,17 +57,25 @@ class LinearRule:
         What is added to the weighted counts.
     n_regions
         The number of regions of the graphs.
+    classes
+        What is answered for a score of at most 0, and for one above.
     """
 
     vertex_sets: tuple[tuple[int, ...], ...]
     weights: tuple[float, ...]
     intercept: float
     n_regions: int
+    classes: tuple[Label, Label]
 
     def __init__(
-        self, vertex_sets: Sequence[ArrayLike], weights: Sequence[float], intercept: float, n_regions: int
+        self,
+        vertex_sets: Sequence[ArrayLike],
+        weights: Sequence[float],
+        intercept: float,
+        n_regions: int,
+        classes: Sequence[Label] = (0, 1),
     ) -> None:
-        sets = tuple(tuple(sorted({int(v) for v in np.asarray(each).ravel()})) for each in vertex_sets)
+        sets = tuple(_vertices(each) for each in vertex_sets)
         if len(sets) != len(weights) or not sets:
             raise InputError(f"a rule needs one weight for each vertex set; got {len(sets)} and {len(weights)}")
         for each in sets:
@@ -79,11 +87,12 @@ class LinearRule:
         object.__setattr__(self, "weights", tuple(float(w) for w in weights))
         object.__setattr__(self, "intercept", float(intercept))
         object.__setattr__(self, "n_regions", int(n_regions))
+        object.__setattr__(self, "classes", tuple(classes))
 
     @property
     def classes_(self) -> NDArray[np.generic]:
-        """The two answers, 0 and 1."""
-        return np.array([0, 1])
+        """The two answers."""
+        return np.array(self.classes)
 
     @property
     def coef_(self) -> Floats:
@@ -100,15 +109,18 @@ class LinearRule:
 
     def embed(self, edges: Bits) -> Floats:
         """Count the edges of each graph (graphs, pairs) inside each vertex set, shape (graphs, sets)."""
+        if edges.shape[1] != pair_count(self.n_regions):
+            raise InputError(f"this rule is for {self.n_regions} regions; the graphs have another number")
         return np.stack([edges.take(pairs, axis=1).sum(axis=1, dtype=np.float64) for pairs in self._pairs], axis=1)
 
     def decision_function(self, edges: Bits) -> Floats:
-        """Return the score of each graph (graphs, pairs)."""
-        return np.asarray((self.embed(edges) * self.weights).sum(axis=1) + self.intercept)
+        """Return the score of each graph (graphs, pairs), rounded so that a sum of 0 is not off by 1e-17."""
+        scores = (self.embed(edges) * self.weights).sum(axis=1) + self.intercept
+        return np.asarray(np.round(scores, SCORE_DIGITS))
 
-    def predict(self, edges: Bits) -> NDArray[np.int64]:
-        """Return 1 where the score is above 0, else 0."""
-        return (self.decision_function(edges) > 0).astype(np.int64)
+    def predict(self, edges: Bits) -> NDArray[np.generic]:
+        """Return the second class where the score is above 0, else the first."""
+        return self.classes_[(self.decision_function(edges) > 0).astype(np.intp)]
 
     def project(self, points: ArrayLike) -> Floats:
         """Move embedded points (graphs, sets) straight onto the boundary: the paper's optimum (section 4.3)."""
@@ -129,13 +141,21 @@ def linear_form(model: object) -> LinearInEdges | None:
     """
     if isinstance(model, Pipeline) and len(model) == 2 and isinstance(model[0], ContrastSubgraphs):
         last = model[1]
-        if _is_binary_linear(last) and list(last.classes_) == [0, 1]:
+        if _is_binary_linear(last):
             n_regions = region_count(model[0].n_features_in_)
-            return LinearRule(model[0].subgraphs_, last.coef_[0], float(last.intercept_[0]), n_regions)
+            intercept, classes = float(last.intercept_[0]), last.classes_.tolist()
+            return LinearRule(model[0].subgraphs_, last.coef_[0], intercept, n_regions, classes)
         return None
     if isinstance(model, Pipeline) and len(model) == 1:
         return linear_form(model[0])
     return model if isinstance(model, LinearInEdges) and _is_binary_linear(model) else None
+
+
+def _vertices(given: ArrayLike) -> tuple[int, ...]:
+    vertices = np.asarray(given).ravel()
+    if vertices.size and vertices.dtype.kind not in "iu":
+        raise InputError(f"a vertex set must hold region numbers, not {vertices[0]!r}")
+    return tuple(sorted({int(vertex) for vertex in vertices}))
 
 
 def _is_binary_linear(model: object) -> bool:

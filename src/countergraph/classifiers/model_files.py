@@ -14,6 +14,7 @@ import skops.io
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
 from countergraph.classifiers.model import MODELS, Accuracy, Model
 from countergraph.errors import FileError
+from countergraph.graphs.files import UNREADABLE, write_whole
 from countergraph.version import __version__
 
 FORMAT = "countergraph-model/1"
@@ -36,10 +37,7 @@ def save_model(model: Model, path: str | Path) -> Path:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("model.json", json.dumps(header, indent=1))
         archive.writestr("estimator.skops", estimator)
-    partial = path.with_name(path.name + ".part")
-    partial.write_bytes(buffer.getvalue())
-    partial.replace(path)
-    return path
+    return write_whole(path, buffer.getvalue())
 
 
 def load_model(path: str | Path) -> Model:
@@ -57,7 +55,7 @@ def load_model(path: str | Path) -> Model:
             if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
                 raise FileError(f"{path}: is larger than a model file can be")
             header, estimator = json.loads(archive.read("model.json")), archive.read("estimator.skops")
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile, RuntimeError) as error:
+    except UNREADABLE as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{path}: is not a model file of countergraph, or is damaged ({error})") from error

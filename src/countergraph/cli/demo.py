@@ -20,6 +20,7 @@ from countergraph.cli.shared import (
     working,
 )
 from countergraph.cli.train import print_accuracy
+from countergraph.errors import InputError
 
 
 def demo(
@@ -40,7 +41,11 @@ def demo(
         from countergraph.plots.contrastive import plot_counterfactual
         from countergraph.plots.style import DPI
 
+    mark = folder / ".countergraph-demo"
+    if folder.exists() and any(folder.iterdir()) and not mark.exists():
+        raise InputError(f"{folder} holds files that are not of a demo; choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
+    mark.touch()
     data = make_cohort(seed=seed)
     if show:
         say("1. A cohort of brain networks with a known difference between the groups", style="bold")

@@ -14,6 +14,7 @@ from countergraph.cli.shared import (
     Binarize,
     Control,
     Force,
+    LabelFile,
     Quiet,
     Root,
     Source,
@@ -37,7 +38,7 @@ PICTURES = (".png", ".svg", ".pdf")
 def explain(
     source: Source,
     model: Annotated[str, typer.Argument(help="A model file of 'train', or 'published' for the paper's own rule.")],
-    subject: Annotated[str, typer.Option(help="Who: a subject's name ('countergraph data show' lists them).")],
+    subject: Annotated[str, typer.Option(help="Who: a subject's name ('countergraph data show --json' lists them).")],
     method: Annotated[str, typer.Option(help="How to search ('countergraph methods' lists all).")] = "ofs+obs",
     runs: Annotated[int, typer.Option(help="Independent searches; the closest result is shown.")] = 1,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
@@ -53,6 +54,7 @@ def explain(
     atlas: AtlasName = None,
     binarize: Binarize = None,
     control: Control = None,
+    labels: LabelFile = None,
     force: Force = False,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -65,7 +67,8 @@ def explain(
         if path.suffix not in (".json", *PICTURES):
             raise InputError(f"--out writes .json, {', '.join(PICTURES)}, not {path.suffix or 'a file without ending'}")
         check_free(path, force)
-    data = open_dataset(source, root=root, atlas=atlas, binarize=binarize, control=control)
+    cohorts = root if source in ("asd", "adhd") else None
+    data = open_dataset(source, root=cohorts, atlas=atlas, binarize=binarize, control=control, labels=labels)
     person = data.subset([subject])
     black_box = _black_box(model, data, root)
     interrupted = False
@@ -79,7 +82,7 @@ def explain(
                 k,
                 max_calls,
                 seed,
-                _label(target),
+                _label(target, data),
                 time_limit,
                 runs,
                 progress,
@@ -117,8 +120,9 @@ def _black_box(model: str, data: GraphDataset, root: Path | None) -> object:
     return trained
 
 
-def _label(target: str | None) -> int | str | None:
-    return int(target) if target is not None and target.isdecimal() else target
+def _label(target: str | None, data: GraphDataset) -> int | str | None:
+    """Read a class: its name or, unless a class is called so, its label."""
+    return target if target is None or target in data.classes or not target.isdecimal() else int(target)
 
 
 def _write(path: Path, results: Counterfactuals, best: Counterfactual) -> None:
@@ -139,7 +143,7 @@ def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, q
         say()
         print_changes(best, data)
     phases = ", ".join(f"{calls} in {phase}" for phase, calls in best.calls_by_phase.items())
-    say(f"\n{best.calls} questions to the model ({phases}); {best.stopped}.")
+    say(f"\n{best.calls} question{'' if best.calls == 1 else 's'} to the model ({phases}); {best.stopped}.")
     if len(results) > 1:
         distances = sorted(result.distance for result in results if result.distance is not None)
         found = f"{len(distances)} of {len(results)} runs found a counterfactual"

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
+from rich.text import Text
 
 from countergraph.errors import InputError
 
@@ -80,9 +81,11 @@ def print_table(table: pd.DataFrame, title: str | None = None, index: bool = Tru
         table = table.reset_index()
     printed = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
     for name in table:
-        printed.add_column(str(name), justify="right" if table[name].dtype.kind in "iuf" else "left", overflow="fold")
+        printed.add_column(
+            Text(str(name)), justify="right" if table[name].dtype.kind in "iuf" else "left", overflow="fold"
+        )
     for row in table.itertuples(index=False):
-        printed.add_row(*(_cell(value) for value in row))
+        printed.add_row(*(Text(_cell(value)) for value in row))
     out.print(printed)
 
 

@@ -13,6 +13,7 @@ from countergraph.cli.shared import (
     Binarize,
     Control,
     Force,
+    LabelFile,
     Quiet,
     Root,
     Source,
@@ -38,6 +39,7 @@ def train(
     atlas: AtlasName = None,
     binarize: Binarize = None,
     control: Control = None,
+    labels: LabelFile = None,
     force: Force = False,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -48,7 +50,7 @@ def train(
     from countergraph.classifiers.model import train as fit
     from countergraph.classifiers.model_files import save_model
 
-    data = open_dataset(source, root=root, atlas=atlas, binarize=binarize, control=control)
+    data = open_dataset(source, root=root, atlas=atlas, binarize=binarize, control=control, labels=labels)
     with working("training", not (json or quiet)):
         trained = fit(data, model, **({} if alpha is None else {"alpha": alpha}))
     save_model(trained, path)

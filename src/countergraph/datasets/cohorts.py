@@ -12,6 +12,8 @@ from countergraph.datasets.folder import load_folder, named_atlas
 from countergraph.errors import FileError, NotFoundError
 from countergraph.graphs.binarize import binarize as binarize_weights
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.graphs.files import UNREADABLE
+from countergraph.graphs.pairs import Floats
 
 ROOT_VARIABLE = "COUNTERGRAPH_DATA"
 
@@ -52,24 +54,33 @@ def load_adhd(root: str | Path | None = None, *, binarize: str = "percentile:90"
     try:
         with np.load(folder / "correlations.npz", allow_pickle=False) as archive:
             names, weights = archive["names"].tolist(), archive["upper"]
-        diagnoses, ages, sexes, regions, centres = (
+        diagnoses, ages, sexes = (
             (folder / f"{file}.txt").read_text(encoding="utf-8").splitlines()
-            for file in (
-                "subject_labels_list",
-                "ages_list",
-                "genders_list",
-                "region_names_full",
-                "region_xyz_centers",
-            )
+            for file in ("subject_labels_list", "ages_list", "genders_list")
         )
-    except (OSError, KeyError, ValueError) as error:
+    except UNREADABLE as error:
         raise FileError(f"{folder}: cannot be read as the ADHD-200 cohort ({error})") from error
+    try:
+        return _adhd(folder, names, weights, binarize, diagnoses, ages, sexes)
+    except ValueError as error:
+        raise error if isinstance(error, FileError) else FileError(f"{folder}: {error}") from None
+
+
+def _adhd(
+    folder: Path,
+    names: list[str],
+    weights: Floats,
+    binarize: str,
+    diagnoses: list[str],
+    ages: list[str],
+    sexes: list[str],
+) -> GraphDataset:
     return GraphDataset(
         binarize_weights(weights, binarize),
         [diagnosis.startswith("A") for diagnosis in diagnoses],
         names,
         ("TD", "ADHD"),
-        named_atlas(regions, centres, "CC200"),
+        named_atlas(folder / "region_names_full.txt", folder / "region_xyz_centers.txt", "CC200"),
         pd.DataFrame(
             {
                 "age": np.array(ages, dtype=float),

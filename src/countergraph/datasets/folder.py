@@ -55,7 +55,7 @@ def load_folder(
     """
     folder = Path(folder)
     groups = {
-        each.name: sorted(path for path in each.iterdir() if path.suffix in MATRIX_READERS)
+        each.name: sorted(path for path in each.iterdir() if path.suffix.lower() in MATRIX_READERS)
         for each in sorted(folder.iterdir())
         if each.is_dir() and not each.name.startswith(".")
     }
@@ -95,7 +95,7 @@ def load_umcd(
         As in `load_folder`.
     """
     folder = Path(folder)
-    given = labels if isinstance(labels, Mapping) else read_labels(Path(labels))
+    given = _labels(labels)
     paths = sorted(folder.glob(f"*{UMCD_MATRIX}"))
     names = [path.name.removesuffix(UMCD_MATRIX) for path in paths]
     if not paths:
@@ -107,22 +107,35 @@ def load_umcd(
     for name, each in zip(names, atlases, strict=True):
         if each != atlases[0]:
             raise FileError(f"{folder}: the regions of {name} are not those of {names[0]}")
-    classes = order_classes(sorted({given[name] for name in names}), control)
+    try:
+        classes = order_classes(sorted({given[name] for name in names}), control)
+    except InputError as error:
+        raise FileError(f"{folder}: {error}") from None
     about = {"source": "USC Multimodal Connectivity Database", "binarize": binarize}
     edges = _read_graphs(paths, binarize)
     codes = [classes.index(given[name]) for name in names]
     return _dataset(folder, edges, codes, names, classes, atlases[0], about)
 
 
+def _labels(labels: Mapping[str, str] | str | Path) -> dict[str, str]:
+    if isinstance(labels, str | Path):
+        return read_labels(Path(labels))
+    if not isinstance(labels, Mapping):
+        raise InputError(f"labels must map names to classes, or be the path of a CSV file, not {type(labels).__name__}")
+    return {str(name): str(label) for name, label in labels.items()}
+
+
 def read_labels(path: Path) -> dict[str, str]:
     """Read a CSV file with the columns name and label."""
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            return {row["name"]: row["label"] for row in csv.DictReader(file)}
-    except OSError as error:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: cannot be read ({error})") from error
-    except KeyError as error:
-        raise FileError(f"{path}: needs the columns name and label; there is no {error}") from error
+    for row in rows:
+        if not row.get("name") or not row.get("label"):
+            raise FileError(f"{path}: needs the columns name and label, with an entry in every row; {row} lacks one")
+    return {row["name"]: row["label"] for row in rows}
 
 
 def order_classes(names: Sequence[str], control: str | None) -> list[str]:
@@ -185,24 +198,31 @@ def _dataset(
 
 
 def _umcd_atlas(folder: Path, name: str) -> Atlas:
-    names = _lines(folder / f"{name}_region_names_full_file.txt")
-    return named_atlas(names, _lines(folder / f"{name}_region_xyz_centers_file.txt"), "CC200")
+    names = folder / f"{name}_region_names_full_file.txt"
+    return named_atlas(names, folder / f"{name}_region_xyz_centers_file.txt", "CC200")
 
 
-def named_atlas(names: list[str], centres: list[str], title: str) -> Atlas:
-    """Make an atlas of names such as "Left Frontal Pole", which tell the side and the part of the brain."""
+def named_atlas(names_file: Path, centres_file: Path, title: str) -> Atlas:
+    """Read an atlas of names such as "Left Frontal Pole", which tell the side and the part of the brain."""
+    names = [name or "unnamed" for name in _lines(names_file)]
     sides = [name.split()[0] if name.split()[0] in ("Left", "Right") else "" for name in names]
-    return Atlas(
-        names,
-        np.array([line.split() for line in centres], dtype=float),
-        [side[:1] for side in sides],
-        [name.removeprefix(side).strip() for name, side in zip(names, sides, strict=True)],
-        name=title,
-    )
+    try:
+        centres = np.array([[float(number) for number in line.split()] for line in _lines(centres_file)])
+        return Atlas(
+            names,
+            centres,
+            [side[:1] for side in sides],
+            [name.removeprefix(side).strip() for name, side in zip(names, sides, strict=True)],
+            name=title,
+        )
+    except ValueError as error:
+        raise FileError(
+            f"{centres_file}: does not hold a point for each region of {names_file.name} ({error})"
+        ) from None
 
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
+        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: cannot be read ({error})") from error

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from countergraph.errors import InputError
+from countergraph.errors import InputError, check_whole_numbers
 from countergraph.graphs.atlas import Atlas, load_aal116
 from countergraph.graphs.binarize import binarize
 from countergraph.graphs.dataset import GraphDataset
@@ -50,11 +50,9 @@ def make_cohort(
     GraphDataset
         ``about["planted"]`` maps each class name to the regions that are more connected in that class.
     """
-    if n_subjects < 2 or n_regions < 10 or time_points < 3:
-        raise InputError(
-            "make_cohort needs n_subjects of at least 2, n_regions of at least 10 and time_points of at least 3, "
-            f"not {n_subjects}, {n_regions} and {time_points}"
-        )
+    check_whole_numbers(
+        n_subjects=(n_subjects, 2), n_regions=(n_regions, 10), time_points=(time_points, 3), seed=(seed, 0)
+    )
     if not 0 < density < 1 or contrast < 0:
         raise InputError(f"density must lie between 0 and 1 and contrast be at least 0, not {density} and {contrast}")
     rng = np.random.default_rng(seed)
@@ -75,7 +73,7 @@ def make_cohort(
         pd.DataFrame({"age": age, "sex": sex, "site": site}),
         {
             "source": "synthetic (countergraph.make_cohort)",
-            "seed": seed,
+            "seed": int(seed),
             "contrast": contrast,
             "planted": {name: sorted(planted[label].tolist()) for label, name in enumerate(classes)},
         },

@@ -119,7 +119,13 @@ def load_aal116() -> Atlas:
 
 def read_atlas(path: Path, name: str | None = None) -> Atlas:
     """Read a tab-separated table with the columns name and, optionally, x, y, z, hemisphere and region."""
-    header, *rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+    try:
+        lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as a table of regions ({error})") from error
+    if len(lines) < 3:
+        raise InputError(f"{path}: an atlas table needs a header and at least two regions")
+    header, *rows = (line.split("\t") for line in lines)
     if "name" not in header:
         raise InputError(f"{path}: an atlas table needs a column called name; it has {', '.join(header)}")
     if any(len(row) != len(header) for row in rows):
@@ -131,28 +137,36 @@ def read_atlas(path: Path, name: str | None = None) -> Atlas:
             coordinates = np.array([columns["x"], columns["y"], columns["z"]], dtype=float).T
         except ValueError as error:
             raise InputError(f"{path}: the coordinates x, y, z must be numbers ({error})") from None
-    return Atlas(
-        columns["name"],
-        coordinates,
-        columns.get("hemisphere"),
-        columns.get("region"),
-        name=name or path.stem,
-    )
+    try:
+        return Atlas(
+            columns["name"], coordinates, columns.get("hemisphere"), columns.get("region"), name=name or path.stem
+        )
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def _centres(coordinates: ArrayLike, n: int) -> NDArray[np.float64]:
-    centres = np.array(coordinates, dtype=np.float64)
-    if centres.shape != (n, 3) or not np.isfinite(centres).all():
-        raise InputError(f"coordinates must be {n} finite points (x, y, z), not an array of shape {centres.shape}")
+    try:
+        centres = np.array(coordinates, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"coordinates must be {n} points (x, y, z) ({error})") from None
+    if centres.shape != (n, 3):
+        raise InputError(f"coordinates must be {n} points (x, y, z), not an array of shape {centres.shape}")
+    if not np.isfinite(centres).all():
+        raise InputError("coordinates must be finite; some are NaN or infinite")
     centres.flags.writeable = False
     return centres
 
 
 def _numbered(names: list[str]) -> tuple[str, ...]:
     """Tell names that occur more than once apart by a number: Frontal Pole (1), Frontal Pole (2)."""
-    total, seen = Counter(names), Counter[str]()
-    unique = []
+    total, taken = Counter(names), set(names)
+    unique, last = [], Counter[str]()
     for name in names:
-        seen[name] += 1
-        unique.append(f"{name} ({seen[name]})" if total[name] > 1 else name)
+        numbered = name
+        while total[name] > 1 and numbered in taken:
+            last[name] += 1
+            numbered = f"{name} ({last[name]})"
+        taken.add(numbered)
+        unique.append(numbered)
     return tuple(unique)

@@ -66,6 +66,8 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
         ``"absolute-percentile:90"`` the same of the absolute values; ``"threshold:0.3"`` all weights of at least
         0.3; ``"density:0.1"`` exactly the strongest tenth of the pairs.
     """
+    if not isinstance(rule, str):
+        raise InputError(f"binarize needs a name and a number such as 'percentile:90', not {rule!r}")
     name, _, number = rule.partition(":")
     if name not in BINARIZERS:
         raise unknown("way to binarise", name, BINARIZERS)
@@ -77,6 +79,8 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
     if not chosen.lowest <= value <= chosen.highest:
         raise InputError(f"{name} must be between {chosen.lowest:g} and {chosen.highest:g}, not {value:g}")
     array = np.asarray(weights, dtype=np.float64 if np.asarray(weights).dtype.kind != "f" else None)
+    if not array.size:
+        raise InputError("weights must not be empty")
     if not np.isfinite(array).all():
         raise InputError("weights has entries that are not finite (NaN or infinity)")
     return chosen.apply(array, value)

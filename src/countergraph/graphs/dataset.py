@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -79,11 +80,15 @@ class GraphDataset:
         object.__setattr__(self, "names", titles)
         object.__setattr__(self, "classes", tuple(map(str, classes)))
         object.__setattr__(self, "atlas", atlas)
-        object.__setattr__(self, "attributes", None if attributes is None else attributes.reset_index(drop=True).copy())
-        object.__setattr__(self, "about", MappingProxyType(dict(about or {})))
+        object.__setattr__(self, "attributes", None if attributes is None else _own_table(attributes))
+        object.__setattr__(self, "about", MappingProxyType(_plain(about or {})))
 
     def __len__(self) -> int:
         return len(self.edges)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.edges, self.labels, self.names, self.classes, self.atlas, self.attributes, dict(self.about))
+        return GraphDataset, parts
 
     def __repr__(self) -> str:
         groups = ", ".join(f"{count} {name}" for name, count in zip(self.classes, self.class_sizes, strict=True))
@@ -131,11 +136,15 @@ class GraphDataset:
 
     def subset(self, which: ArrayLike | Iterable[str]) -> GraphDataset:
         """Return some of the graphs: by position, by a boolean mask, or by name, in the order given."""
-        chosen = np.asarray(which if isinstance(which, np.ndarray) else list(which))  # type: ignore[arg-type]
+        chosen = np.asarray(list(which) if isinstance(which, Iterable) else which)
         if chosen.dtype.kind in "UO":
             chosen = np.array([self.index(str(name)) for name in chosen], dtype=np.intp)
         if chosen.dtype == np.bool_ and chosen.shape != (len(self),):
             raise InputError(f"a mask must have one entry for each of the {len(self)} graphs, not {chosen.shape}")
+        if chosen.ndim != 1 or chosen.dtype.kind not in "biuf" or (chosen.dtype.kind == "f" and chosen.size):
+            raise InputError(f"a subset is chosen by a list of names or positions, or by a mask, not by {which!r}")
+        if chosen.dtype != np.bool_ and chosen.size and not -len(self) <= chosen.min() <= chosen.max() < len(self):
+            raise InputError(f"positions must lie between 0 and {len(self) - 1}, not reach {chosen.max()}")
         rows = np.arange(len(self))[chosen] if chosen.size else np.empty(0, dtype=np.intp)
         return GraphDataset(
             self.edges[rows],
@@ -179,11 +188,24 @@ class GraphDataset:
         return summary
 
 
+def _plain(about: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return dict(json.loads(json.dumps(dict(about))))
+    except TypeError as error:
+        raise InputError(f"about must hold plain values that JSON can hold ({error})") from None
+
+
+def _own_table(attributes: pd.DataFrame) -> pd.DataFrame:
+    table = attributes.reset_index(drop=True).copy()
+    table.columns = pd.Index([str(name) for name in table.columns])
+    return table
+
+
 def _labels(labels: ArrayLike, n_graphs: int, n_classes: int) -> NDArray[np.int64]:
     given = np.asarray(labels)
     if given.shape != (n_graphs,):
         raise InputError(f"labels must have one entry for each of the {n_graphs} graphs, not shape {given.shape}")
-    codes = given.astype(np.int64) if given.dtype.kind in "iubf" else None
+    codes = given.astype(np.int64) if given.dtype.kind in "iubf" and np.isfinite(given).all() else None
     if codes is None or (codes != given).any() or (codes.size and (codes.min() < 0 or codes.max() >= n_classes)):
         raise InputError(f"labels must be integers from 0 to {n_classes - 1}, one for each class name")
     return codes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,17 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats, check_square_symmetric, pair_count
 
 DATASET_FORMAT = "countergraph-dataset/1"
+# All that numpy, zipfile and zlib raise over a file that is damaged, or not what its name says.
+UNREADABLE = (
+    OSError,
+    KeyError,
+    ValueError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def _read_text(delimiter: str | None) -> Callable[[Path], NDArray[np.generic]]:
@@ -49,17 +61,19 @@ def read_matrix(path: Path) -> Floats:
         entries that are neither 0 nor 1. The message starts with the path.
     """
     path = Path(path)
-    if path.suffix not in MATRIX_READERS:
+    suffix = path.suffix.lower()
+    if suffix not in MATRIX_READERS:
         raise FileError(f"{path}: a matrix is read from {', '.join(MATRIX_READERS)}, not from {path.suffix!r}")
     try:
-        matrix = np.asarray(MATRIX_READERS[path.suffix](path), dtype=np.float64)
-    except (OSError, ValueError, EOFError) as error:
+        matrix = _real(MATRIX_READERS[suffix](path))
+    except UNREADABLE as error:
         raise FileError(f"{path}: cannot be read as a matrix ({error})") from error
     try:
         if matrix.ndim != 2:
             raise GraphError(f"the matrix must be square, not of shape {matrix.shape}")
         check_square_symmetric(matrix, "the matrix")
-        if not np.isin(matrix.diagonal(), (0, 1)).all():
+        diagonal = matrix.diagonal()
+        if not (np.isclose(diagonal, 0, atol=1e-6) | np.isclose(diagonal, 1, atol=1e-6)).all():
             raise GraphError("the diagonal of the matrix must be 0 or 1")
     except GraphError as error:
         raise FileError(f"{path}: {error}") from None
@@ -74,7 +88,7 @@ def save_dataset(data: GraphDataset, path: str | Path) -> Path:
         "names": list(data.names),
         "classes": list(data.classes),
         "atlas": data.atlas.to_dict(),
-        "attributes": None if data.attributes is None else data.attributes.to_csv(index=False),
+        "attributes": None if data.attributes is None else _columns(data.attributes),
         "about": dict(data.about),
     }
     buffer = io.BytesIO()
@@ -84,9 +98,17 @@ def save_dataset(data: GraphDataset, path: str | Path) -> Path:
         bits=np.packbits(data.edges, axis=1),
         labels=data.labels,
     )
+    return write_whole(path, buffer.getvalue())
+
+
+def write_whole(path: Path, content: bytes) -> Path:
+    """Write a file so that a reader never sees half of it."""
     partial = path.with_name(path.name + ".part")
-    partial.write_bytes(buffer.getvalue())
-    partial.replace(path)  # a reader never sees half a file
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror})") from error
     return path
 
 
@@ -97,7 +119,7 @@ def read_dataset(path: str | Path) -> GraphDataset:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             header = json.loads(archive["header"].tobytes())
             bits, labels = archive["bits"], archive["labels"]
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise FileError(f"{path}: is not a dataset file of countergraph ({error})") from error
     if not isinstance(header, dict) or header.get("format") != DATASET_FORMAT:
         found = header.get("format") if isinstance(header, dict) else header
@@ -106,6 +128,31 @@ def read_dataset(path: str | Path) -> GraphDataset:
         return _from_parts(header, bits, labels)
     except (KeyError, TypeError, ValueError) as error:
         raise FileError(f"{path}: is damaged ({error})") from error
+
+
+def _real(array: NDArray[np.generic]) -> Floats:
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"it holds entries of type {array.dtype}")
+    return array.astype(np.float64)
+
+
+def _columns(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Turn a table into JSON, column by column, each with its type."""
+    return [
+        {
+            "name": name,
+            "dtype": str(table[name].dtype),
+            "values": [None if pd.isna(value) else value for value in table[name].astype(object)]
+            if table[name].dtype.kind in "biufO"
+            else [None if pd.isna(value) else str(value) for value in table[name]],
+        }
+        for name in table
+    ]
+
+
+def _table(columns: list[dict[str, Any]], rows: int) -> pd.DataFrame:
+    made = {each["name"]: pd.Series(each["values"], dtype=each["dtype"]) for each in columns}
+    return pd.DataFrame(made, index=range(rows))
 
 
 def _from_parts(header: dict[str, Any], bits: NDArray[np.uint8], labels: NDArray[np.int64]) -> GraphDataset:
@@ -117,6 +164,6 @@ def _from_parts(header: dict[str, Any], bits: NDArray[np.uint8], labels: NDArray
         header["names"],
         header["classes"],
         atlas,
-        None if table is None else pd.read_csv(io.StringIO(table)),
+        None if table is None else _table(table, len(labels)),
         header["about"],
     )

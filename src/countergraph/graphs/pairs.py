@@ -17,6 +17,9 @@ from countergraph.errors import GraphError
 Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Label = int | str
+# Linear scores are rounded to so many digits, so that a score of 0 is not above it by a rounding error.
+SCORE_DIGITS = 10
 
 
 def pair_count(n_regions: int) -> int:
@@ -95,7 +98,7 @@ def as_edge_vector(graph: ArrayLike, name: str = "graph") -> Bits:
     GraphError
         If it is neither, or not simple, undirected and unweighted. ``name`` is what the message calls it.
     """
-    array = np.asarray(graph)
+    array = _as_array(graph, name)
     if array.ndim == 1:
         region_count(array.size)
         return _as_bits(array, name)
@@ -111,9 +114,9 @@ def as_edge_vectors(graphs: ArrayLike, name: str = "graphs") -> Bits:
 
     A diagonal of zeros and ones says nothing about a simple graph and is dropped.
     """
-    array = np.asarray(graphs)
+    array = _as_array(graphs, name)
     if array.ndim == 2:
-        if array.shape[0] == array.shape[1] and (array == array.T).all() and array.any() > array.diagonal().any():
+        if _looks_like_one_matrix(array):
             raise GraphError(f"{name} must be a stack of graphs; a single adjacency matrix {array.shape} was given")
         region_count(array.shape[1])
         return _as_bits(array, name)
@@ -123,13 +126,31 @@ def as_edge_vectors(graphs: ArrayLike, name: str = "graphs") -> Bits:
     return np.ascontiguousarray(upper_triangle(_as_bits(array, name)), dtype=np.bool_)
 
 
+def _as_array(graphs: ArrayLike, name: str) -> NDArray[np.generic]:
+    try:
+        array = np.asarray(graphs)
+    except ValueError as error:
+        raise GraphError(f"{name} must be an array of zeros and ones ({error})") from None
+    if array.dtype.kind not in "biuf":
+        raise GraphError(f"{name} must be an array of zeros and ones, not of type {array.dtype}")
+    return array
+
+
+def _looks_like_one_matrix(array: NDArray[np.generic]) -> bool:
+    """Tell an adjacency matrix from a stack of as many edge vectors; an empty one could be either."""
+    if array.shape[0] != array.shape[1] or len(array) < 2 or not (array == array.T).all():
+        return False
+    diagonal = array.diagonal()
+    return bool((array.any() and not diagonal.any()) or (diagonal.all() and not array.all()))
+
+
 def check_square_symmetric(matrices: NDArray[np.generic], name: str) -> None:
     """Raise `GraphError` unless ``matrices`` (..., n, n) are square, finite and symmetric."""
     if matrices.shape[-1] != matrices.shape[-2] or matrices.shape[-1] < 2:
         raise GraphError(f"{name} must be square with at least 2 regions, not of shape {matrices.shape[-2:]}")
     if not np.isfinite(matrices.astype(float, copy=False)).all():
         raise GraphError(f"{name} has entries that are not finite (NaN or infinity)")
-    if not np.allclose(matrices, np.swapaxes(matrices, -1, -2), rtol=0, atol=1e-8):
+    if not np.allclose(matrices, np.swapaxes(matrices, -1, -2), rtol=0, atol=1e-6):
         raise GraphError(f"{name} is not symmetric, so it is not an undirected graph")
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from countergraph.graphs.pairs import Bits, Indices
-from countergraph.oracle import Label
+from countergraph.oracle.answers import Label
 
 Flips = Indices
 NO_FLIPS: Flips = np.empty(0, dtype=np.intp)

@@ -16,7 +16,7 @@ import numpy as np
 
 from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Bits
-from countergraph.oracle import Label, Oracle
+from countergraph.oracle.answers import Label, Labels
 from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Reference, Task
 from countergraph.search.methods import Phase
 
@@ -64,6 +64,7 @@ class Progress(NamedTuple):
     calls: int
 
 
+Ask = Callable[[Bits], Labels]
 Conversation = Generator[Flips, Label, None]
 
 
@@ -128,7 +129,7 @@ class _Lanes:
         self.lanes[row], self.questions[row] = self.lanes[last], self.questions[last]
         del self.lanes[last], self.questions[last]
 
-    def ask(self, oracle: Oracle, rows: slice) -> list[Label]:
+    def ask(self, ask: Ask, rows: slice) -> list[Label]:
         """Ask about the candidates of some lanes at once: flip their bits, ask, flip them back."""
         questions = self.questions[rows]
         starts = np.arange(rows.start, rows.stop) * self.bits.shape[1]
@@ -139,7 +140,7 @@ class _Lanes:
         try:
             batch = self.bits[rows]
             batch.flags.writeable = False
-            labels: list[Label] = oracle.ask(batch).tolist()
+            labels: list[Label] = ask(batch).tolist()
             return labels
         finally:
             flat[cells] = originals
@@ -159,7 +160,7 @@ class _Pace:
     SLOW, FAST = 0.5, 0.1
 
     def __init__(self) -> None:
-        self.step = 16
+        self.step = 1
 
     def took(self, seconds: float) -> None:
         if seconds > self.SLOW:
@@ -169,7 +170,7 @@ class _Pace:
 
 
 def run(
-    oracle: Oracle,
+    ask: Ask,
     jobs: Sequence[Job],
     *,
     time_limit: float | None = None,
@@ -180,8 +181,8 @@ def run(
 
     Parameters
     ----------
-    oracle
-        Who is asked.
+    ask
+        Answers a batch of graphs (batch, pairs).
     jobs
         What to search. The graphs must have the same number of pairs.
     time_limit
@@ -203,15 +204,16 @@ def run(
     pace, calls, finished = _Pace(), 0, 0
     while lanes.lanes:
         done = []
-        for start in range(0, len(lanes.lanes), step := pace.step):
+        rows = slice(0, 0)
+        while rows.stop < len(lanes.lanes):
             began = time.monotonic()
             if began >= deadline:
                 _out_of_time(records)
                 return records
-            rows = slice(start, min(start + step, len(lanes.lanes)))
-            labels = lanes.ask(oracle, rows)
+            rows = slice(rows.stop, min(rows.stop + pace.step, len(lanes.lanes)))
+            labels = lanes.ask(ask, rows)
             calls += len(labels)
-            done += [row for row, label in enumerate(labels, start) if not lanes.tell(row, label)]
+            done += [row for row, label in enumerate(labels, rows.start) if not lanes.tell(row, label)]
             pace.took(time.monotonic() - began)
         for row in reversed(done):
             lanes.leave(row)

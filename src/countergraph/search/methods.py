@@ -86,6 +86,8 @@ METHODS: tuple[str, ...] = FORWARD + tuple(f"{ahead}+{back}" for ahead in FORWAR
 
 def parse_method(method: str) -> tuple[Phase, ...]:
     """Turn a name such as ``"ofs+obs"`` into its phases: one forward, then any number of different backward ones."""
+    if not isinstance(method, str):
+        raise InputError(f"method must be a name such as 'ofs+obs', not {method!r}")
     names = [name.strip().lower() for name in method.split("+")]
     for name in names:
         if name not in PHASES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.graphs.pairs import Bits, Floats
+from countergraph.graphs.pairs import SCORE_DIGITS, Bits, Floats
 from countergraph.search.conversation import Flips
 
 
@@ -14,20 +14,13 @@ def closest_crossing(graph: Bits, coefficients: Floats, intercept: float) -> Fli
     A score above 0 is one class, a score of at most 0 the other. Each flip moves the score by a fixed amount,
     whatever else is flipped, so the largest helpful moves first is the shortest way; ties go to the first pair.
     """
-    score = float(coefficients[graph].sum() + intercept)
+    score = round(float(coefficients[graph].sum() + intercept), SCORE_DIGITS)
     moves = np.where(graph, -coefficients, coefficients)
     gains = -moves if score > 0 else moves
     helpful = np.flatnonzero(gains > 0)
     order = helpful[np.argsort(-gains[helpful], kind="stable")]
-    scores = score + np.cumsum(moves[order])
+    scores = np.round(score + np.cumsum(moves[order]), SCORE_DIGITS)
     crossed = np.flatnonzero(scores <= 0 if score > 0 else scores > 0)
     if not crossed.size:
         return None
-    # The running sum may round differently than the rule's own: take one more flip if the rule would not agree.
-    for count in (crossed[0] + 1, crossed[0] + 2):
-        candidate = graph.copy()
-        candidate[order[:count]] ^= True
-        reached = coefficients[candidate].sum() + intercept
-        if (reached > 0) != (score > 0):
-            return np.sort(order[:count])
-    return None
+    return np.sort(order[: crossed[0] + 1])

@@ -1,0 +1,78 @@
+"""What a black box may answer, and how it becomes a class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from countergraph.errors import AnswerError
+from countergraph.graphs.pairs import Label as Label
+
+Labels = NDArray[np.int64] | NDArray[np.str_]
+Classes = tuple[str, ...]
+
+
+def read_answers(answers: Any, count: int) -> Labels:  # noqa: ANN401
+    """Check what a black box answered: integers or strings, one for each of ``count`` graphs.
+
+    Raises
+    ------
+    AnswerError
+        If it is anything else.
+    """
+    try:
+        array = np.asarray(answers)
+    except ValueError as error:
+        raise AnswerError(f"the black box must answer one class for each graph ({error})") from error
+    if array.shape != (count,):
+        raise AnswerError(
+            f"the black box must answer one class for each of the {count} graphs, an array of shape ({count},); "
+            f"it answered shape {array.shape}"
+        )
+    if array.dtype.kind in "OUS" and all(isinstance(each, str) for each in array.tolist()):
+        return array.astype(np.str_)
+    if array.dtype.kind not in "iubf":
+        raise AnswerError(f"a class must be an integer or a string; the black box answered {array.flat[0]!r}")
+    whole = np.isfinite(array) & (array == np.floor(array))
+    if not whole.all():
+        raise AnswerError(
+            f"a class must be an integer or a string; the black box answered {array[~whole][0]}. If it gives "
+            "probabilities, choose the class first, for example (p > 0.5).astype(int)"
+        )
+    return array.astype(np.int64)
+
+
+def to_labels(answers: Labels, own: Classes | None, wanted: Classes | None) -> Labels:
+    """Turn checked answers into labels, indices into ``wanted``.
+
+    Parameters
+    ----------
+    answers
+        Integers or strings.
+    own
+        The names of the black box's classes, by its integers; None if it was not told any.
+    wanted
+        The names by which labels are counted; None if there are none, and any integer or string is a class.
+    """
+    named = wanted if wanted is not None else own
+    if named is None:
+        return answers
+    if answers.dtype.kind == "U":
+        codes = {name: label for label, name in enumerate(named)}
+        strange = next((name for name in answers.tolist() if name not in codes), None)
+        if strange is not None:
+            raise AnswerError(f"the black box answered {strange!r}, which is none of the classes {_listed(named)}")
+        return np.array([codes[name] for name in answers.tolist()], dtype=np.int64)
+    numbered = own if own is not None else named
+    strange = next((label for label in np.unique(answers).tolist() if not 0 <= label < len(numbered)), None)
+    if strange is not None:
+        raise AnswerError(f"the black box answered {strange}, which is none of the classes {_listed(numbered)}")
+    if numbered == named:
+        return answers
+    return np.array([named.index(name) for name in numbered], dtype=np.int64)[answers]
+
+
+def _listed(classes: Classes) -> str:
+    return ", ".join(f"{label} ({name})" for label, name in enumerate(classes))

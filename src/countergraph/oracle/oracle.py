@@ -1,0 +1,136 @@
+"""The oracle: one batch question, counted, checked, split and, if wished, remembered."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from countergraph.errors import BlackBoxError, InconsistentAnswersWarning, InputError
+from countergraph.graphs.pairs import Bits, region_count
+from countergraph.oracle.adapters import ADAPTERS
+from countergraph.oracle.answers import Label, Labels, read_answers, to_labels
+
+BATCH_BYTES = 256 * 2**20
+
+
+class Oracle:
+    """Ask a black box for classes.
+
+    Parameters
+    ----------
+    black_box
+        A callable or an object with ``predict``.
+    input
+        What it takes: ``"adjacency"``, a uint8 array (batch, n, n); ``"edges"``, a bool array (batch, pairs);
+        ``"networkx"``, one ``networkx.Graph`` at a time. By default ``"edges"`` for an object with ``predict``
+        (scikit-learn's shape) and ``"adjacency"`` for a plain callable.
+    classes
+        The names of the classes, by label. With them, an answer must be a label (0, 1, ...) or a name, and becomes a
+        label; without, any integer or string is a class.
+    remember
+        Keep every answer, and never compute the same graph twice. ``asked`` still counts every question.
+    check_repeats
+        Ask every graph twice, the second time in reverse order, and warn (`InconsistentAnswersWarning`) if an answer
+        changes. Costs twice the computing, not counted in ``asked``.
+    batch_size
+        The most graphs that the black box gets at once; by default as many as fit in a quarter of a gigabyte.
+
+    Attributes
+    ----------
+    asked : int
+        Questions so far. This is the cost that searches are measured by.
+    computed : int
+        Graphs that the black box was given so far.
+    inconsistent : int
+        Graphs that were answered differently the second time (only with ``check_repeats``).
+    """
+
+    def __init__(
+        self,
+        black_box: object,
+        input: Literal["adjacency", "edges", "networkx"] | None = None,  # noqa: A002 - the word users know
+        *,
+        classes: Sequence[str] | None = None,
+        remember: bool = False,
+        check_repeats: bool = False,
+        batch_size: int | None = None,
+    ) -> None:
+        has_predict = callable(getattr(black_box, "predict", None))
+        if not has_predict and not callable(black_box):
+            raise InputError(f"black_box must be callable or have a predict method; {type(black_box).__name__} is not")
+        kind = input or ("edges" if has_predict else "adjacency")
+        if kind not in ADAPTERS:
+            raise InputError(f"input must be one of {', '.join(ADAPTERS)}, not {input!r}")
+        if batch_size is not None and batch_size < 1:
+            raise InputError(f"batch_size must be at least 1, not {batch_size}")
+        self.black_box = black_box
+        self.input = kind
+        self.classes = None if classes is None else tuple(classes)
+        self.check_repeats = check_repeats
+        self.batch_size = batch_size
+        self.asked = self.computed = self.inconsistent = 0
+        self._ask = ADAPTERS[kind](black_box.predict if has_predict else black_box)  # type: ignore[attr-defined,arg-type]
+        self._answers: dict[bytes, Label] | None = {} if remember else None
+
+    def __repr__(self) -> str:
+        return f"Oracle({type(self.black_box).__name__}, input={self.input!r}, asked={self.asked})"
+
+    def ask(self, edges: Bits, classes: Sequence[str] | None = None) -> Labels:
+        """Return the class of each graph (batch, pairs).
+
+        ``classes``, the names by which the asker counts labels, turn answers into its labels.
+        """
+        if getattr(edges, "ndim", None) != 2:
+            raise InputError("an oracle is asked about edge vectors, an array of shape (batch, pairs)")
+        wanted = None if classes is None else tuple(classes)
+        if wanted is not None and self.classes is not None and not set(self.classes) <= set(wanted):
+            raise InputError(
+                f"the oracle's classes are {', '.join(self.classes)}, but the data's are {', '.join(wanted)}"
+            )
+        self.asked += len(edges)
+        answers = self._compute(edges) if self._answers is None else self._recall(edges)
+        return to_labels(answers, self.classes, wanted)
+
+    def _recall(self, edges: Bits) -> Labels:
+        known = self._answers if self._answers is not None else {}
+        keys = [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in np.packbits(edges, axis=1)]
+        fresh = {key: row for row, key in enumerate(keys) if key not in known}
+        if fresh:
+            answers = self._compute(edges[list(fresh.values())])
+            known.update(zip(fresh, answers.tolist(), strict=True))
+        return read_answers([known[key] for key in keys], len(keys))
+
+    def _compute(self, edges: Bits) -> Labels:
+        step = self.batch_size or max(1, BATCH_BYTES // (8 * region_count(edges.shape[1]) ** 2))
+        parts = [self._ask_once(edges[start : start + step]) for start in range(0, len(edges), step)]
+        if len(parts) == 1:
+            return parts[0]
+        return read_answers(np.concatenate(parts) if parts else [], len(edges))
+
+    def _ask_once(self, edges: Bits) -> Labels:
+        labels = self._answer(edges)
+        if self.check_repeats:
+            changed = int((labels != self._answer(edges[::-1])[::-1]).sum())
+            if changed and not self.inconsistent:
+                warnings.warn(
+                    "the black box answers differently when asked the same graph twice "
+                    f"({changed} of {len(edges)} graphs); a counterfactual of it may not be one the next time",
+                    InconsistentAnswersWarning,
+                    stacklevel=2,
+                )
+            self.inconsistent += changed
+        return labels
+
+    def _answer(self, edges: Bits) -> Labels:
+        self.computed += len(edges)
+        try:
+            answers = self._ask(edges)
+        except Exception as error:
+            raise BlackBoxError(
+                f"the black box raised {type(error).__name__} when asked {len(edges)} graphs as {self.input}: {error}"
+            ) from error
+        return read_answers(answers, len(edges))
