@@ -55,7 +55,9 @@ def test_show_and_import(place: Path) -> None:
 
 
 def test_train_then_explain(place: Path) -> None:
-    trained = countergraph("train", "study", "--alpha", "0.05", "--out", "own.cgm", cwd=place)
+    trained = countergraph(
+        "train", "study", "--classifier", "svm", "--set", "alpha=0.05", "--out", "own.cgm", cwd=place
+    )
     assert trained.returncode == 0, trained.stderr
     for words in ("graphs it learnt from", "did not see", "always answering the larger class", "saved to own.cgm"):
         assert words in trained.stdout

@@ -15,14 +15,19 @@ from typing import TYPE_CHECKING, Any
 from countergraph.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from countergraph.classifiers.autoencoder import Autoencoder as Autoencoder
     from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs as ContrastSubgraphs
+    from countergraph.classifiers.graph2vec import Graph2Vec as Graph2Vec
     from countergraph.classifiers.linear_rule import LinearRule as LinearRule
     from countergraph.classifiers.linear_rule import load_published_rule as load_published_rule
+    from countergraph.classifiers.model import CLASSIFIERS as CLASSIFIERS
     from countergraph.classifiers.model import MODELS as MODELS
     from countergraph.classifiers.model import Model as Model
-    from countergraph.classifiers.model import train as train
     from countergraph.classifiers.model_files import load_model as load_model
     from countergraph.classifiers.model_files import save_model as save_model
+    from countergraph.classifiers.sub2vec import Sub2Vec as Sub2Vec
+    from countergraph.classifiers.training import select as select
+    from countergraph.classifiers.training import train as train
     from countergraph.counterfactual import Counterfactual as Counterfactual
     from countergraph.counterfactual import Counterfactuals as Counterfactuals
     from countergraph.datasets.load import DATASETS as DATASETS
@@ -36,7 +41,10 @@ if TYPE_CHECKING:
     from countergraph.graphs.binarize import binarize as binarize
     from countergraph.graphs.dataset import GraphDataset as GraphDataset
     from countergraph.graphs.files import save_dataset as save_dataset
-    from countergraph.oracle import Oracle as Oracle
+    from countergraph.oracle.endpoint import Endpoint as Endpoint
+    from countergraph.oracle.oracle import Oracle as Oracle
+    from countergraph.oracle.program import Program as Program
+    from countergraph.oracle.torch_module import TorchModel as TorchModel
     from countergraph.search.methods import METHODS as METHODS
 
 # Where each public name lives. They are imported when first used, so that `countergraph --help` does not wait for
@@ -44,7 +52,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "classifiers.contrast_subgraphs": ("ContrastSubgraphs",),
     "classifiers.linear_rule": ("LinearRule", "load_published_rule"),
-    "classifiers.model": ("MODELS", "Model", "train"),
+    "classifiers.autoencoder": ("Autoencoder",),
+    "classifiers.graph2vec": ("Graph2Vec",),
+    "classifiers.sub2vec": ("Sub2Vec",),
+    "classifiers.model": ("CLASSIFIERS", "MODELS", "Model"),
+    "classifiers.training": ("select", "train"),
     "classifiers.model_files": ("load_model", "save_model"),
     "counterfactual": ("Counterfactual", "Counterfactuals"),
     "datasets.load": ("DATASETS", "load_dataset"),
@@ -54,7 +66,10 @@ _HOMES = {
     "graphs.binarize": ("binarize",),
     "graphs.dataset": ("GraphDataset",),
     "graphs.files": ("save_dataset",),
-    "oracle": ("Oracle",),
+    "oracle.endpoint": ("Endpoint",),
+    "oracle.oracle": ("Oracle",),
+    "oracle.program": ("Program",),
+    "oracle.torch_module": ("TorchModel",),
     "search.methods": ("METHODS",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

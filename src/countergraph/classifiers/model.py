@@ -1,52 +1,76 @@
-"""The black boxes by name, training one, and saying honestly how good it is."""
+"""The black boxes by name, and what a trained one knows about itself."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
-from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
+from sklearn.utils.metaestimators import available_if
 
+from countergraph.classifiers.autoencoder import Autoencoder
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
-from countergraph.errors import InputError, unknown
+from countergraph.classifiers.graph2vec import Graph2Vec
+from countergraph.classifiers.linear_rule import LinearRule, LinearScores, linear_form
+from countergraph.classifiers.sub2vec import Sub2Vec
+from countergraph.errors import InputError
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, Floats, pair_count
 
-FOLDS = 5
+CLASSIFIERS: dict[str, Callable[[], BaseEstimator]] = {
+    "svm": lambda: SVC(kernel="linear"),
+    "logistic": lambda: LogisticRegression(max_iter=2000),
+    "knn": lambda: KNeighborsClassifier(algorithm="brute"),
+    "forest": lambda: RandomForestClassifier(random_state=0),
+}
 
 
 @dataclass(frozen=True)
 class ModelKind:
-    """A kind of black box: how it is built, and the settings of the paper for its cohorts."""
+    """A kind of black box: an embedding, the classifier the paper joins to it, and the paper's settings by cohort."""
 
     title: str
-    build: Callable[..., Pipeline]
+    embedding: Callable[..., BaseEstimator] | None
+    classifier: str
     paper: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    dimensions: tuple[int, ...] = ()
+    """What `select` tries."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings that ``build`` takes, with their defaults."""
-        return {name: each.default for name, each in inspect.signature(self.build).parameters.items()}
-
-
-def _contrast_subgraphs(*, alpha: float = 0.025, random_state: int = 0) -> Pipeline:
-    return make_pipeline(ContrastSubgraphs(alpha=alpha, random_state=random_state), SVC(kernel="linear"))
+        """The settings of the embedding, with their defaults."""
+        if self.embedding is None:
+            return {}
+        return {name: each.default for name, each in inspect.signature(self.embedding).parameters.items()}
 
 
 MODELS: dict[str, ModelKind] = {
     "contrast-subgraphs": ModelKind(
-        "edges inside two contrast subgraphs, linear SVM",
-        _contrast_subgraphs,
+        "edges inside two contrast subgraphs",
+        ContrastSubgraphs,
+        "svm",
         paper={"asd": {"alpha": 0.025}, "adhd": {"alpha": 0.01}},
     ),
+    "graph2vec": ModelKind("Weisfeiler-Lehman words and PV-DBOW", Graph2Vec, "knn", dimensions=(25, 50, 100)),
+    "sub2vec": ModelKind("random-walk visits and PV-DBOW", Sub2Vec, "knn", dimensions=(25, 50, 100)),
+    "autoencoder": ModelKind(
+        "the code of a denoising autoencoder",
+        Autoencoder,
+        "knn",
+        paper={"asd": {"dimensions": 200}, "adhd": {"dimensions": 400}},
+        dimensions=(100, 200, 400),
+    ),
+    "raw-edges": ModelKind("the edges themselves", None, "svm"),
 }
 
 
@@ -60,10 +84,12 @@ class Accuracy:
     """On held-out graphs, everything fitted anew in each of 5 folds."""
     balanced: float
     """The same, averaged over the classes."""
-    auc: float
-    """Area under the ROC curve of the held-out scores; NaN with more than two classes."""
+    auc: float | None
+    """Area under the ROC curve of the held-out scores; None with more than two classes."""
     majority: float
     """What always answering the larger class would get."""
+    chosen_from: int = 1
+    """How many candidates were compared by ``cross_validated``; the best of many flatters too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +108,28 @@ class Model:
 
     def predict(self, edges: Bits) -> NDArray[np.int64]:
         """Return the label of each graph (graphs, pairs)."""
+        self._check(edges)
+        if self._linear is not None:
+            return np.asarray(self._linear.predict(edges), dtype=np.int64)
+        return np.asarray(self.estimator.predict(edges), dtype=np.int64)
+
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, edges: Bits) -> Floats:
+        """Return the probability of each class for each graph, where the classifier knows one."""
+        self._check(edges)
+        return np.asarray(self.estimator.predict_proba(edges))
+
+    @cached_property
+    def _linear(self) -> LinearRule | LinearScores | None:
+        """The same answers, but faster, where the model is linear in the edges."""
+        linear = linear_form(self.estimator)
+        if linear is None or isinstance(linear, LinearRule):
+            return linear
+        return LinearScores(linear)
+
+    def _check(self, edges: Bits) -> None:
         if edges.shape[1] != pair_count(self.n_regions):
             raise InputError(f"this model was trained on {self.n_regions} regions; the graphs have another number")
-        return np.asarray(self.estimator.predict(edges), dtype=np.int64)
 
     def check_fits(self, data: GraphDataset) -> None:
         """Raise `InputError` unless ``data`` has the regions and classes that the model was trained on."""
@@ -107,64 +152,3 @@ class Model:
             "trained_on": self.trained_on,
             "accuracy": asdict(self.accuracy),
         }
-
-
-def train(data: GraphDataset, kind: str = "contrast-subgraphs", **settings: Any) -> Model:  # noqa: ANN401
-    """Train a black box, and measure its accuracy on graphs that it did not see.
-
-    Parameters
-    ----------
-    data
-        The graphs and labels to learn from.
-    kind
-        A name in `countergraph.MODELS`.
-    **settings
-        What the kind takes (``MODELS[kind].settings``). On a cohort of the paper the paper's settings are the
-        defaults.
-    """
-    if kind not in MODELS:
-        raise unknown("model", kind, MODELS)
-    chosen = MODELS[kind]
-    for name in settings:
-        if name not in chosen.settings:
-            raise InputError(f"{kind} has no setting {name!r}; it takes {', '.join(chosen.settings)}")
-    if min(count for count in data.class_sizes if count) < FOLDS or np.count_nonzero(data.class_sizes) < 2:
-        raise InputError(f"training needs at least two classes of at least {FOLDS} graphs each; the data has {data!r}")
-    complete = {**chosen.settings, **chosen.paper.get(data.about.get("cohort", ""), {}), **settings}
-    estimator = chosen.build(**complete)
-    accuracy = measure(estimator, data)
-    return Model(
-        kind,
-        complete,
-        estimator.fit(data.edges, data.labels),
-        data.classes,
-        data.n_regions,
-        data.atlas.name,
-        data.fingerprint,
-        accuracy,
-    )
-
-
-def measure(estimator: Pipeline, data: GraphDataset, seed: int = 0) -> Accuracy:
-    """Measure the accuracy of an estimator, fitted to all of ``data`` and anew within each fold."""
-    edges, labels = data.edges, data.labels
-    answers, scores = np.empty_like(labels), np.full(len(data), np.nan)
-    for seen, unseen in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(edges, labels):
-        fitted = clone(estimator).fit(edges[seen], labels[seen])
-        answers[unseen] = fitted.predict(edges[unseen])
-        if len(data.classes) == 2:
-            scores[unseen] = _score(fitted, edges[unseen])
-    return Accuracy(
-        training=float(accuracy_score(labels, clone(estimator).fit(edges, labels).predict(edges))),
-        cross_validated=float(accuracy_score(labels, answers)),
-        balanced=float(balanced_accuracy_score(labels, answers)),
-        auc=float(roc_auc_score(labels, scores)) if len(data.classes) == 2 else float("nan"),
-        majority=float(data.class_sizes.max() / len(data)),
-    )
-
-
-def _score(fitted: Pipeline, edges: Bits) -> Floats:
-    """Return a number that is larger the more a graph looks like class 1."""
-    if hasattr(fitted, "decision_function"):
-        return np.asarray(fitted.decision_function(edges))
-    return np.asarray(fitted.predict_proba(edges)[:, 1])

@@ -9,10 +9,17 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import skops.io
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.tree._tree import Tree
 
+from countergraph.classifiers.autoencoder import Autoencoder
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
+from countergraph.classifiers.graph2vec import Graph2Vec
 from countergraph.classifiers.model import MODELS, Accuracy, Model
+from countergraph.classifiers.sub2vec import Sub2Vec
 from countergraph.errors import FileError
 from countergraph.graphs.files import UNREADABLE, write_whole
 from countergraph.version import __version__
@@ -20,7 +27,10 @@ from countergraph.version import __version__
 FORMAT = "countergraph-model/1"
 LARGEST = 512 * 2**20
 # Types a model file may hold besides those that skops itself knows to be harmless.
-TRUSTED = [f"{each.__module__}.{each.__qualname__}" for each in (ContrastSubgraphs,)]
+# Trees are only trusted because `_check_tree` looks at every node of them.
+TRUSTED = [
+    f"{each.__module__}.{each.__qualname__}" for each in (ContrastSubgraphs, Graph2Vec, Sub2Vec, Autoencoder, Tree)
+]
 
 
 def save_model(model: Model, path: str | Path) -> Path:
@@ -68,8 +78,22 @@ def load_model(path: str | Path) -> Model:
         raise FileError(f"{path}: holds types that are not trusted: {', '.join(untrusted)}; nothing was loaded")
     try:
         return _from_parts(header["model"], skops.io.loads(estimator, trusted=TRUSTED))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FileError(f"{path}: cannot be loaded ({error})") from error
+
+
+def _check_tree(tree: Tree, n_features: int) -> None:
+    """Raise ValueError unless every node leads to later nodes or is a leaf, and asks for a feature that exists.
+
+    scikit-learn follows these numbers without looking, out of memory if they say so.
+    """
+    left, right, feature = tree.children_left, tree.children_right, tree.feature
+    node = np.arange(tree.node_count)
+    leaf = (left == -1) & (right == -1)
+    inner = (node < left) & (left < node.size) & (node < right) & (right < node.size)
+    inner &= (feature >= 0) & (feature < n_features)
+    if tree.n_features != n_features or not node.size or not (leaf | inner).all():
+        raise ValueError("it holds a decision tree that is not one")
 
 
 def _untrusted(path: Path, estimator: bytes) -> list[str]:
@@ -82,6 +106,11 @@ def _untrusted(path: Path, estimator: bytes) -> list[str]:
 def _from_parts(plain: dict[str, Any], estimator: Any) -> Model:  # noqa: ANN401
     if plain["kind"] not in MODELS:
         raise ValueError(f"it is of the kind {plain['kind']!r}, which this version does not know")
+    if not isinstance(estimator, Pipeline):
+        raise ValueError(f"it holds a {type(estimator).__name__} instead of a pipeline")
+    if isinstance(estimator[-1], RandomForestClassifier):
+        for tree in estimator[-1].estimators_:
+            _check_tree(tree.tree_, estimator[-1].n_features_in_)
     return Model(
         plain["kind"],
         plain["settings"],

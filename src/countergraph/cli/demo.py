@@ -32,8 +32,8 @@ def demo(
     """Make a cohort, train a model, explain everybody, and show one person. Takes about half a minute."""
     show = not (json or quiet)
     with working("loading", show):
-        from countergraph.classifiers.model import train
         from countergraph.classifiers.model_files import save_model
+        from countergraph.classifiers.training import train
         from countergraph.datasets.synthetic import make_cohort
         from countergraph.explain.quality import compare_with_optimum, typical_person
         from countergraph.find import find_counterfactuals

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,7 +38,12 @@ PICTURES = (".png", ".svg", ".pdf")
 
 def explain(
     source: Source,
-    model: Annotated[str, typer.Argument(help="A model file of 'train', or 'published' for the paper's own rule.")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A model file of 'train'; 'published' for the paper's own rule; an http address; or program:COMMAND."
+        ),
+    ],
     subject: Annotated[str, typer.Option(help="Who: a subject's name ('countergraph data show --json' lists them).")],
     method: Annotated[str, typer.Option(help="How to search ('countergraph methods' lists all).")] = "ofs+obs",
     runs: Annotated[int, typer.Option(help="Independent searches; the closest result is shown.")] = 1,
@@ -113,6 +119,14 @@ def _black_box(model: str, data: GraphDataset, root: Path | None) -> object:
         if cohort is None:
             raise InputError("the paper's rules are published for the cohorts asd and adhd only; train a model instead")
         return load_published_rule(cohort, root)
+    if model.startswith(("http://", "https://")):
+        from countergraph.oracle.endpoint import Endpoint
+
+        return Endpoint(model)
+    if model.startswith("program:"):
+        from countergraph.oracle.program import Program
+
+        return Program(shlex.split(model.removeprefix("program:")))
     from countergraph.classifiers.model_files import load_model
 
     trained = load_model(model)

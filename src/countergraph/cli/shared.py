@@ -138,6 +138,18 @@ def progress_bar(title: str, show: bool) -> Iterator[Callable[[Progress], None] 
 
 
 @contextmanager
+def fit_bar(title: str, show: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a bar on standard error while embeddings are fitted."""
+    if not show or not err.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, total=total, completed=done)
+
+
+@contextmanager
 def working(title: str, show: bool) -> Iterator[None]:
     """Show that something of unknown length goes on."""
     if show and err.is_terminal:

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from countergraph.errors import BlackBoxError, InconsistentAnswersWarning, InputError
-from countergraph.graphs.pairs import Bits, region_count
+from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError
+from countergraph.graphs.pairs import Bits, Floats, region_count
 from countergraph.oracle.adapters import ADAPTERS
 from countergraph.oracle.answers import Label, Labels, read_answers, to_labels
 
@@ -95,6 +95,26 @@ class Oracle:
         answers = self._compute(edges) if self._answers is None else self._recall(edges)
         return to_labels(answers, self.classes, wanted)
 
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the black box can give probabilities, by ``predict_proba``. Searches never ask for them."""
+        return callable(getattr(self.black_box, "predict_proba", None))
+
+    def probabilities(self, edges: Bits) -> Floats:
+        """Return the probability of each class for each graph (batch, pairs), shape (batch, classes)."""
+        if not self.has_probabilities:
+            raise InputError("this black box gives no probabilities: it has no method predict_proba")
+        self.asked += len(edges)
+        self.computed += len(edges)
+        ask = ADAPTERS[self.input](self.black_box.predict_proba)  # type: ignore[attr-defined]
+        shares = np.asarray(ask(edges), dtype=np.float64)
+        if shares.ndim != 2 or len(shares) != len(edges) or not np.isfinite(shares).all():
+            raise AnswerError(
+                f"predict_proba must give a finite number for each of the {len(edges)} graphs and each class; "
+                f"it gave shape {shares.shape}"
+            )
+        return shares
+
     def _recall(self, edges: Bits) -> Labels:
         known = self._answers if self._answers is not None else {}
         keys = [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in np.packbits(edges, axis=1)]
@@ -129,6 +149,8 @@ class Oracle:
         self.computed += len(edges)
         try:
             answers = self._ask(edges)
+        except BlackBoxError:
+            raise
         except Exception as error:
             raise BlackBoxError(
                 f"the black box raised {type(error).__name__} when asked {len(edges)} graphs as {self.input}: {error}"

@@ -1,0 +1,68 @@
+"""An HTTP endpoint as a black box: for models behind a service."""
+
+from __future__ import annotations
+
+import time
+import urllib.error
+import urllib.request
+
+from countergraph.errors import BlackBoxError, InputError
+from countergraph.graphs.pairs import Bits, Label
+from countergraph.oracle.json_lines import decode, encode
+
+
+class Endpoint:
+    """Ask a service: each batch is one POST of JSON lines, answered by JSON lines.
+
+    See `countergraph.oracle.json_lines` for the lines.
+
+    Parameters
+    ----------
+    url
+        Where to send graphs, http or https.
+    timeout
+        Seconds that one request may take.
+    retries
+        How often a request is sent again when the service cannot be reached, is too slow, or fails (status 5xx).
+    headers
+        Sent with each request, a token for example.
+    """
+
+    def __init__(
+        self, url: str, *, timeout: float = 60.0, retries: int = 2, headers: dict[str, str] | None = None
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise InputError(f"url must start with http:// or https://, not {url!r}")
+        self.url = url
+        self.timeout = timeout
+        self.retries = retries
+        self.headers = {"Content-Type": "application/x-ndjson", **(headers or {})}
+
+    def predict(self, edges: Bits) -> list[Label]:
+        """Return the label of each graph (graphs, pairs)."""
+        body = encode(edges).encode()
+        for attempt in range(self.retries + 1):
+            try:
+                return decode(self._post(body).splitlines(), len(edges), f"the service {self.url}")
+            except (urllib.error.URLError, TimeoutError, ConnectionError, UnicodeDecodeError) as error:
+                final = isinstance(error, urllib.error.HTTPError) and error.code < 500
+                if final or attempt == self.retries:
+                    raise BlackBoxError(
+                        f"the service {self.url} {_reason(error, self.timeout)}, tried {attempt + 1} times"
+                    ) from error
+                time.sleep(0.1 * 2**attempt)
+        raise AssertionError("unreachable")
+
+    def _post(self, body: bytes) -> str:
+        request = urllib.request.Request(self.url, body, self.headers, method="POST")
+        with urllib.request.urlopen(request, timeout=self.timeout) as response:
+            return str(response.read().decode())
+
+
+def _reason(error: Exception, timeout: float) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"answered status {error.code} ({error.reason})"
+    reason = getattr(error, "reason", error)
+    if isinstance(error, TimeoutError) or isinstance(reason, TimeoutError):
+        return f"did not answer within {timeout:g} s"
+    return f"cannot be reached ({reason})"

@@ -1,0 +1,72 @@
+"""A torch network as a black box."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from countergraph.errors import InputError
+from countergraph.graphs.pairs import Bits, Floats, to_adjacency
+
+
+class TorchModel:
+    """Ask a ``torch.nn.Module`` that gives logits.
+
+    Parameters
+    ----------
+    module
+        Called, in evaluation mode and without gradients, on a float tensor; it gives logits (batch, classes), or one
+        logit for each graph (batch,) or (batch, 1), whose positive means class 1.
+    input
+        ``"adjacency"``, tensors (batch, n, n), or ``"edges"``, tensors (batch, pairs).
+    prepare
+        Turns the tensor into the arguments of the module, for networks that take something else: node features and an
+        edge index in the way of torch_geometric, for example. Returns a tuple.
+    device
+        Where the module lives.
+    """
+
+    def __init__(
+        self,
+        module: Any,  # noqa: ANN401
+        input: Literal["adjacency", "edges"] = "adjacency",  # noqa: A002
+        prepare: Callable[[Any], tuple[Any, ...]] | None = None,
+        device: str = "cpu",
+    ) -> None:
+        if not callable(getattr(module, "eval", None)) or not callable(module):
+            raise InputError(f"module must be a torch.nn.Module; {type(module).__name__} is not")
+        if input not in ("adjacency", "edges"):
+            raise InputError(f"input must be adjacency or edges, not {input!r}")
+        self.module = module
+        self.input = input
+        self.prepare = prepare or (lambda tensor: (tensor,))
+        self.device = device
+
+    def predict(self, edges: Bits) -> NDArray[np.int64]:
+        """Return the class with the largest logit for each graph (graphs, pairs)."""
+        return np.asarray(self._logits(edges).argmax(axis=1), dtype=np.int64)
+
+    def predict_proba(self, edges: Bits) -> Floats:
+        """Return the softmax of the logits."""
+        logits = self._logits(edges)
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+    def _logits(self, edges: Bits) -> Floats:
+        import torch
+
+        array = to_adjacency(edges) if self.input == "adjacency" else edges
+        self.module.eval()
+        with torch.no_grad():
+            tensor = torch.from_numpy(array.astype(np.float32)).to(self.device)
+            logits = self.module(*self.prepare(tensor)).cpu().numpy().astype(np.float64)
+        if logits.ndim == 1 or logits.shape[1:] == (1,):
+            logits = np.stack([np.zeros(len(logits)), logits.reshape(-1)], axis=1)
+        if logits.shape[0] != len(edges) or logits.ndim != 2:
+            raise InputError(f"the module must give logits ({len(edges)}, classes); it gave shape {logits.shape}")
+        if not np.isfinite(logits).all():
+            raise InputError("the module gave logits that are not finite")
+        return np.asarray(logits)
