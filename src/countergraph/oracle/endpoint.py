@@ -48,7 +48,7 @@ class Endpoint:
                 final = isinstance(error, urllib.error.HTTPError) and error.code < 500
                 if final or attempt == self.retries:
                     raise BlackBoxError(
-                        f"the service {self.url} {_reason(error, self.timeout)}, tried {attempt + 1} times"
+                        f"the service {self.url} {_reason(error, self.timeout)} (attempts: {attempt + 1})"
                     ) from error
                 time.sleep(0.1 * 2**attempt)
         raise AssertionError("unreachable")

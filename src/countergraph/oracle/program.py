@@ -53,7 +53,7 @@ class Program:
             except (OSError, TimeoutError, subprocess.TimeoutExpired, _DiedError) as error:
                 self.close()
                 if attempt == self.retries:
-                    raise BlackBoxError(f"{who} {_reason(error, self)}, tried {attempt + 1} times") from error
+                    raise BlackBoxError(f"{who} {_reason(error, self)} (attempts: {attempt + 1})") from error
             except BlackBoxError:
                 self.close()  # what it still has to say would be taken for the next answer
                 raise
@@ -65,7 +65,7 @@ class Program:
                 self.command, input=text, capture_output=True, text=True, timeout=self.timeout, check=False
             )
             if done.returncode:
-                raise _DiedError(f"ended with code {done.returncode}: {done.stderr.strip()[-500:]}")
+                raise _DiedError(_ending(done.returncode, done.stderr))
             return done.stdout.splitlines()
         if self._running is None:
             self._running = _Running(self.command)
@@ -123,7 +123,7 @@ class _Running:
                 raise TimeoutError from None
             if line is None:
                 code = self.process.wait(timeout=5)
-                raise _DiedError(f"ended with code {code}: {''.join(self.complaints).strip()[-500:]}")
+                raise _DiedError(_ending(code, "".join(self.complaints)))
             if line.strip():
                 lines.append(line)
         return lines
@@ -141,6 +141,11 @@ class _Running:
             with contextlib.suppress(OSError, ValueError):
                 if stream is not None:
                     stream.close()
+
+
+def _ending(code: int, complaints: str) -> str:
+    last = complaints.strip()[-500:]
+    return f"ended with code {code}{': ' if last else ''}{last}"
 
 
 def _reason(error: Exception, program: Program) -> str:

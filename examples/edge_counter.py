@@ -1,0 +1,9 @@
+"""A model outside countergraph: reads graphs as JSON lines, writes labels. It could as well be written in R."""
+
+import json
+import sys
+
+for line in sys.stdin:
+    graph = json.loads(line)
+    density = 2 * len(graph["edges"]) / (graph["n_regions"] * (graph["n_regions"] - 1))
+    print(json.dumps({"id": graph["id"], "label": "dense" if density > 0.11 else "sparse"}), flush=True)

@@ -1,0 +1,199 @@
+"""Black boxes outside Python: programs, services, and torch networks."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import countergraph as cg
+from countergraph.errors import AnswerError, BlackBoxError, InputError
+from countergraph.oracle.json_lines import decode, encode
+from tests.conftest import random_graphs
+
+GRAPHS = random_graphs(9, 7, seed=4)
+DENSE = (GRAPHS.sum(axis=1) > 6).astype(int).tolist()
+
+GOOD = """
+import json, sys
+for line in sys.stdin:
+    graph = json.loads(line)
+    print(json.dumps({"id": graph["id"], "label": int(len(graph["edges"]) > 6)}), flush=True)
+"""
+READS_ALL = GOOD.replace("for line in sys.stdin:", "for line in reversed(sys.stdin.read().splitlines()):")
+
+
+def program(tmp_path: Path, code: str, **options) -> cg.Program:
+    path = tmp_path / "box.py"
+    path.write_text(code)
+    return cg.Program([sys.executable, str(path)], **options)
+
+
+def test_the_lines() -> None:
+    lines = encode(GRAPHS).splitlines()
+    first = json.loads(lines[0])
+    assert (first["id"], first["n_regions"], len(first["edges"])) == (0, 7, GRAPHS[0].sum())
+    assert all(i < j for i, j in first["edges"])
+    assert decode(['{"id": 1, "label": "b"}', "", '{"id": 0, "label": "a"}'], 2, "it") == ["a", "b"]
+    for answers, message in (
+        (["nonsense"], "must answer lines such as"),
+        (['{"id": 0}'], "must answer lines such as"),
+        (['{"id": 7, "label": 1}'], "answered id 7, which was not asked"),
+        (['{"id": 0, "label": 1}', '{"id": 0, "label": 1}'], "is answered already"),
+        (['{"id": 0, "label": 1}'], "answered 1 of 2 graphs"),
+    ):
+        with pytest.raises(AnswerError, match=message):
+            decode(answers, 2, "it")
+
+
+def test_a_program_is_kept_alive(tmp_path: Path) -> None:
+    with program(tmp_path, GOOD) as box:
+        oracle = cg.Oracle(box)
+        assert oracle.ask(GRAPHS).tolist() == DENSE
+        first = box._running
+        assert oracle.ask(GRAPHS[::-1]).tolist() == DENSE[::-1]
+        assert box._running is first
+        assert cg.find_counterfactual(box, GRAPHS[0]).found
+    assert box._running is None
+
+
+def test_a_program_that_reads_to_the_end(tmp_path: Path) -> None:
+    box = program(tmp_path, READS_ALL, keep_alive=False)
+    assert cg.Oracle(box).ask(GRAPHS).tolist() == DENSE
+    with pytest.raises(BlackBoxError, match="did not answer within 0.5 s; .*keep_alive=False .attempts: 1."):
+        cg.Oracle(program(tmp_path, READS_ALL, timeout=0.5, retries=0)).ask(GRAPHS)
+
+
+def test_large_batches_do_not_block(tmp_path: Path) -> None:
+    many = random_graphs(3000, 40, seed=0)
+    with program(tmp_path, GOOD) as box:
+        assert len(cg.Oracle(box).ask(many)) == 3000
+
+
+def test_a_program_that_dies_is_started_again(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    dies_once = f"""
+import os, sys
+if not os.path.exists({str(mark)!r}):
+    open({str(mark)!r}, "w").close()
+    sys.exit("out of memory")
+{GOOD}
+"""
+    with program(tmp_path, dies_once) as box:
+        assert cg.Oracle(box).ask(GRAPHS).tolist() == DENSE
+    mark.unlink()
+    with pytest.raises(BlackBoxError, match="ended with code 1: out of memory .attempts: 1."):
+        cg.Oracle(program(tmp_path, dies_once, retries=0)).ask(GRAPHS)
+    with pytest.raises(BlackBoxError, match="ended with code 3"):
+        cg.Oracle(program(tmp_path, "import sys; sys.exit(3)", keep_alive=False)).ask(GRAPHS)
+
+
+def test_a_program_that_talks_nonsense_or_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(AnswerError, match="must answer lines such as .* not 'hello"):
+        cg.Oracle(program(tmp_path, "for _ in range(9): print('hello', flush=True)")).ask(GRAPHS)
+    with pytest.raises(BlackBoxError, match="'no-such-program' cannot be started"):
+        cg.Oracle(cg.Program(["no-such-program"])).ask(GRAPHS)
+    with pytest.raises(InputError, match="command must be a list of words"):
+        cg.Program("Rscript model.R")
+
+
+class Service(BaseHTTPRequestHandler):
+    """Does what the path says."""
+
+    asked = 0
+
+    def do_POST(self) -> None:
+        Service.asked += 1
+        lines = self.rfile.read(int(self.headers["Content-Length"])).decode().splitlines()
+        status = {"/busy": 503 if Service.asked < 3 else 200, "/down": 500, "/forbidden": 403}.get(self.path, 200)
+        if self.path == "/slow":
+            time.sleep(2)
+        self.send_response(status)
+        self.end_headers()
+        for graph in map(json.loads, lines):
+            label = "nonsense" if self.path == "/nonsense" else int(len(graph["edges"]) > 6)
+            self.wfile.write((json.dumps({"id": graph["id"], "label": label}) + "\n").encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    Service.asked = 0
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_service(service: str) -> None:
+    assert cg.Oracle(cg.Endpoint(service)).ask(GRAPHS).tolist() == DENSE
+    assert Service.asked == 1, "one request for a batch"
+    Service.asked = 0
+    assert cg.Oracle(cg.Endpoint(f"{service}/busy")).ask(GRAPHS).tolist() == DENSE
+    assert Service.asked == 3, "asked again when the service is busy"
+
+
+def test_a_service_that_fails(service: str) -> None:
+    for path, message in (
+        ("down", r"answered status 500 \(Internal Server Error\) .attempts: 2."),
+        ("forbidden", r"answered status 403 \(Forbidden\) .attempts: 1."),
+    ):
+        with pytest.raises(BlackBoxError, match=message):
+            cg.Oracle(cg.Endpoint(f"{service}/{path}", retries=1)).ask(GRAPHS)
+    with pytest.raises(BlackBoxError, match="did not answer within 0.3 s"):
+        cg.Oracle(cg.Endpoint(f"{service}/slow", timeout=0.3, retries=0)).ask(GRAPHS)
+    with pytest.raises(AnswerError, match="'nonsense', which is none of the classes"):
+        cg.Oracle(cg.Endpoint(f"{service}/nonsense"), classes=("TD", "ASD")).ask(GRAPHS)
+    with pytest.raises(BlackBoxError, match="cannot be reached"):
+        cg.Oracle(cg.Endpoint("http://127.0.0.1:9", retries=0)).ask(GRAPHS)
+    with pytest.raises(InputError, match="url must start with http"):
+        cg.Endpoint("ftp://x")
+
+
+def test_torch_modules() -> None:
+    import torch
+
+    def linear(out: int) -> torch.nn.Module:
+        layer = torch.nn.Linear(21, out)
+        with torch.no_grad():
+            layer.weight.zero_()
+            layer.bias.zero_()
+            layer.weight[-1] += 1
+            layer.bias[-1] -= 6.5
+        return layer
+
+    two, one = cg.TorchModel(linear(2), input="edges"), cg.TorchModel(linear(1), input="edges")
+    assert cg.Oracle(two).ask(GRAPHS).tolist() == cg.Oracle(one).ask(GRAPHS).tolist() == DENSE
+    shares = cg.Oracle(two).probabilities(GRAPHS)
+    assert np.allclose(shares.sum(axis=1), 1)
+    assert (shares[:, 1] > 0.5).astype(int).tolist() == DENSE
+    flat = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(49, 3))
+    assert cg.find_counterfactual(cg.TorchModel(flat), GRAPHS[0], max_calls=50).original_class in (0, 1, 2)
+    with pytest.raises(InputError, match="module must be a torch.nn.Module; int is not"):
+        cg.TorchModel(3)
+    with pytest.raises(BlackBoxError, match="must give logits"):
+        cg.Oracle(cg.TorchModel(torch.nn.Linear(21, 2), input="edges", prepare=lambda t: (t[:1],))).ask(GRAPHS)
+    with pytest.raises(BlackBoxError, match="not finite"):
+        cg.Oracle(cg.TorchModel(torch.nn.Linear(21, 2), input="edges", prepare=lambda t: (t / 0,))).ask(GRAPHS)
+
+
+def test_the_command_line_asks_programs_and_services(service: str, tmp_path: Path) -> None:
+    from tests.test_cli import countergraph
+
+    cg.save_dataset(cg.GraphDataset(GRAPHS, DENSE), tmp_path / "d.npz")
+    (tmp_path / "box.py").write_text(GOOD)
+    for model in (service, f"program:{sys.executable} box.py"):
+        done = countergraph("explain", "d.npz", model, "--subject", "graph 3", "--quiet", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "graph 3 is classified as" in done.stdout
