@@ -7,7 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import countergraph as cg
-from countergraph.plots.contrastive import _spread, plot_counterfactual
+from countergraph.plots.brain import spread
+from countergraph.plots.contrastive import plot_counterfactual
 
 
 def texts(figure: Figure) -> list[str]:
@@ -42,9 +43,9 @@ def test_nothing_found_is_drawn_too(cohort: cg.GraphDataset) -> None:
 @pytest.mark.parametrize("count", [1, 2, 9, 18, 40])
 def test_labels_never_overlap(count: int) -> None:
     heights = np.sort(np.random.default_rng(count).normal(0, 15, count)).tolist()
-    spread = _spread(heights, -105, 75, 10)
+    moved = spread(heights, -105, 75, 10)
     room = min(10, 180 / max(1, count - 1))
-    assert (np.diff(spread) >= room - 1e-9).all()
-    assert spread[0] >= -105 - 1e-9
-    assert spread[-1] <= 75 + 1e-9
-    assert _spread([], 0, 1, 1) == []
+    assert (np.diff(moved) >= room - 1e-9).all()
+    assert moved[0] >= -105 - 1e-9
+    assert moved[-1] <= 75 + 1e-9
+    assert spread([], 0, 1, 1) == []

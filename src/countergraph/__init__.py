@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from countergraph.datasets.load import DATASETS as DATASETS
     from countergraph.datasets.load import load_dataset as load_dataset
     from countergraph.datasets.synthetic import make_cohort as make_cohort
+    from countergraph.explain.contrastive import changes as changes
+    from countergraph.explain.importance import GlobalExplanation as GlobalExplanation
+    from countergraph.explain.litmus import litmus as litmus
+    from countergraph.explain.local import LocalExplanation as LocalExplanation
     from countergraph.find import find_counterfactual as find_counterfactual
     from countergraph.find import find_counterfactuals as find_counterfactuals
     from countergraph.find import optimal_counterfactual as optimal_counterfactual
@@ -45,6 +49,10 @@ if TYPE_CHECKING:
     from countergraph.oracle.oracle import Oracle as Oracle
     from countergraph.oracle.program import Program as Program
     from countergraph.oracle.torch_module import TorchModel as TorchModel
+    from countergraph.plots.contrastive import plot_counterfactual as plot_counterfactual
+    from countergraph.plots.importance import plot_heatmaps as plot_heatmaps
+    from countergraph.plots.importance import plot_roi_strip as plot_roi_strip
+    from countergraph.plots.local import plot_local as plot_local
     from countergraph.search.methods import METHODS as METHODS
 
 # Where each public name lives. They are imported when first used, so that `countergraph --help` does not wait for
@@ -61,6 +69,10 @@ _HOMES = {
     "counterfactual": ("Counterfactual", "Counterfactuals"),
     "datasets.load": ("DATASETS", "load_dataset"),
     "datasets.synthetic": ("make_cohort",),
+    "explain.contrastive": ("changes",),
+    "explain.importance": ("GlobalExplanation",),
+    "explain.litmus": ("litmus",),
+    "explain.local": ("LocalExplanation",),
     "find": ("find_counterfactual", "find_counterfactuals", "optimal_counterfactual"),
     "graphs.atlas": ("Atlas", "load_aal116"),
     "graphs.binarize": ("binarize",),
@@ -70,6 +82,9 @@ _HOMES = {
     "oracle.oracle": ("Oracle",),
     "oracle.program": ("Program",),
     "oracle.torch_module": ("TorchModel",),
+    "plots.contrastive": ("plot_counterfactual",),
+    "plots.importance": ("plot_heatmaps", "plot_roi_strip"),
+    "plots.local": ("plot_local",),
     "search.methods": ("METHODS",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -1,0 +1,216 @@
+"""What a classifier looks at, over a whole cohort: the four counters of the paper (sections 5.2 and 5.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy.stats import false_discovery_control
+
+from countergraph.counterfactual import Counterfactuals
+from countergraph.errors import InputError
+from countergraph.graphs.atlas import Atlas
+from countergraph.graphs.pairs import Bits, Floats, pair_ends
+
+SIGNS = ("+", "-")
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalExplanation:
+    """How often each pair is added and removed, by the class of the graph.
+
+    ``counters[c, 0]`` is the paper's C_c+, how often each pair is added to a graph of class c (its absence matters);
+    ``counters[c, 1]`` is C_c-, how often it is removed (its presence matters).
+
+    Parameters
+    ----------
+    results
+        Counterfactuals of the graphs of a cohort, with named classes and an atlas.
+    """
+
+    results: Counterfactuals
+
+    def __post_init__(self) -> None:
+        if not self.results.found:
+            raise InputError("none of the searches found a counterfactual, so there is nothing to explain")
+        if self.results[0].classes is None:
+            raise InputError("a global explanation needs results whose classes have names: search a GraphDataset")
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes."""
+        return self.results[0].classes or ()
+
+    @property
+    def n_regions(self) -> int:
+        """The number of regions."""
+        return self.results[0].n_regions
+
+    @property
+    def atlas(self) -> Atlas:
+        """What the regions are called."""
+        return self.results[0].atlas or Atlas.numbered(self.n_regions)
+
+    @cached_property
+    def counters(self) -> Floats:
+        """Shape (classes, 2, pairs)."""
+        counters = np.zeros((len(self.classes), 2, self.results[0].original.size))
+        for each in self.results.found:
+            assert each.flips is not None
+            assert isinstance(each.original_class, int)
+            removed = each.original[each.flips]
+            counters[each.original_class, 0, each.flips[~removed]] += 1
+            counters[each.original_class, 1, each.flips[removed]] += 1
+        return counters
+
+    @property
+    def counter_names(self) -> list[str]:
+        """The names of the rows of ``counters``: "TD +", "TD -", ..."""
+        return [f"{name} {sign}" for name in self.classes for sign in SIGNS]
+
+    @cached_property
+    def roi_counters(self) -> Floats:
+        """The counters summed over the pairs at each region, shape (2 * classes, regions): the strip of Figure 10."""
+        return self._by_region(self.counters.reshape(-1, self.counters.shape[-1]))
+
+    @cached_property
+    def roi_importance(self) -> pd.Series[float]:
+        """All counters summed over the pairs at each region: the importance of the region."""
+        return pd.Series(self.roi_counters.sum(axis=0), index=list(self.atlas.names), name="importance")
+
+    def _by_region(self, values: Floats) -> Floats:
+        first, second = pair_ends(self.n_regions)
+        summed = np.zeros((len(values), self.n_regions))
+        for row, each in zip(summed, values, strict=True):
+            row += np.bincount(first, each, self.n_regions) + np.bincount(second, each, self.n_regions)
+        return summed
+
+    @property
+    def region_names(self) -> list[str]:
+        """The coarse regions of the atlas, in the order in which they occur; the regions themselves if it has none."""
+        return list(dict.fromkeys(self._coarse))
+
+    @property
+    def _coarse(self) -> tuple[str, ...]:
+        return self.atlas.regions or self.atlas.names
+
+    @cached_property
+    def _cells(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each pair its cell in the table of coarse regions, the smaller index first."""
+        number = {name: i for i, name in enumerate(self.region_names)}
+        coarse = np.array([number[name] for name in self._coarse])
+        first, second = pair_ends(self.n_regions)
+        low, high = np.minimum(coarse[first], coarse[second]), np.maximum(coarse[first], coarse[second])
+        return low, high
+
+    def by_region(self, values: Floats, normalised: bool = False) -> pd.DataFrame:
+        """Sum values over pairs (pairs,) into a symmetric table of coarse regions.
+
+        ``normalised`` divides by the number of pairs in each cell; otherwise large regions always win.
+        """
+        names = self.region_names
+        low, high = self._cells
+        table = np.zeros((2, len(names), len(names)))
+        np.add.at(table[0], (low, high), values)
+        np.add.at(table[1], (low, high), 1)
+        table += np.triu(table, 1).swapaxes(-1, -2)
+        shown = table[0] / np.maximum(table[1], 1) if normalised else table[0]
+        return pd.DataFrame(shown, index=names, columns=names)
+
+    def heatmaps(self, label: int, normalised: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the two halves of the paper's Figure 9 for a class: presence matters for it in both.
+
+        The first sums how often pairs are added to graphs of other classes, the second how often they are removed from
+        graphs of the class itself.
+        """
+        others = [c for c in range(len(self.classes)) if c != label]
+        added, removed = self.counters[others, 0].sum(axis=0), self.counters[label, 1]
+        return self.by_region(added, normalised), self.by_region(removed, normalised)
+
+    def pair_table(self, permutations: int = 1000, seed: int = 0) -> pd.DataFrame:
+        """Return one row for each pair that ever changes, with a test against chance (see `significance`)."""
+        first, second = pair_ends(self.n_regions)
+        total = self.counters.sum(axis=(0, 1))
+        seen = np.flatnonzero(total)
+        tests = self.significance(permutations, seed)["pair"]
+        names = np.array(self.atlas.names)
+        frame = pd.DataFrame({"first": names[first[seen]], "second": names[second[seen]]})
+        for name, row in zip(self.counter_names, self.counters.reshape(-1, total.size), strict=True):
+            frame[name] = row[seen].astype(int)
+        frame["total"] = total[seen].astype(int)
+        frame["p"], frame["q"] = tests["p"].to_numpy()[seen], tests["q"].to_numpy()[seen]
+        return frame.sort_values("total", ascending=False, kind="stable").reset_index(drop=True)
+
+    def significance(self, permutations: int = 1000, seed: int = 0) -> dict[str, pd.DataFrame]:
+        """Test which pairs, regions and cells change more often than if the changes fell at random.
+
+        Under the null hypothesis every counterfactual changes as many pairs as it does, added ones among those absent
+        from its graph and removed ones among those present, but any of them. One-sided p-values come from simulating
+        that ``permutations`` times; q-values control the false discovery rate (Benjamini & Hochberg).
+
+        Returns
+        -------
+        dict
+            "pair", "roi" and "cell", each a table with the columns observed, expected, p and q.
+        """
+        rng = np.random.default_rng(seed)
+        observed = self._levels(self.counters.sum(axis=(0, 1)))
+        sums = {level: np.zeros_like(values) for level, values in observed.items()}
+        reached = {level: np.zeros_like(values) for level, values in observed.items()}
+        pools = self._pools()
+        for _ in range(permutations):
+            simulated = self._levels(_scatter(pools, self.counters.shape[-1], rng))
+            for level, values in simulated.items():
+                sums[level] += values
+                reached[level] += values >= observed[level]
+        tables = {}
+        for level, values in observed.items():
+            p = (reached[level] + 1) / (permutations + 1)
+            tables[level] = pd.DataFrame(
+                {
+                    "observed": values,
+                    "expected": sums[level] / permutations,
+                    "p": p,
+                    "q": false_discovery_control(p),
+                },
+                index=self._level_names(level),
+            )
+        return tables
+
+    def _levels(self, totals: Floats) -> dict[str, Floats]:
+        cells = self.by_region(totals).to_numpy()
+        return {
+            "pair": totals,
+            "roi": self._by_region(totals[None])[0],
+            "cell": cells[np.triu_indices(len(cells))],
+        }
+
+    def _level_names(self, level: str) -> list[str]:
+        if level == "roi":
+            return list(self.atlas.names)
+        if level == "cell":
+            names = self.region_names
+            return [f"{names[i]} - {names[j]}" for i, j in zip(*np.triu_indices(len(names)), strict=True)]
+        first, second = pair_ends(self.n_regions)
+        names = list(self.atlas.names)
+        return [f"{names[i]} - {names[j]}" for i, j in zip(first, second, strict=True)]
+
+    def _pools(self) -> list[tuple[np.ndarray, int]]:
+        """For each graph, where additions (and removals) could have fallen, and how many of them did."""
+        needs: dict[bytes, tuple[Bits, int, int]] = {}
+        for each in self.results.found:
+            key = each.original.tobytes()
+            graph, added, removed = needs.get(key, (each.original, 0, 0))
+            needs[key] = (graph, added + len(each.added), removed + len(each.removed))
+        pools = []
+        for graph, added, removed in needs.values():
+            pools += [(np.flatnonzero(~graph), added), (np.flatnonzero(graph), removed)]
+        return [(pool, count) for pool, count in pools if count and pool.size]
+
+
+def _scatter(pools: list[tuple[np.ndarray, int]], n_pairs: int, rng: np.random.Generator) -> Floats:
+    """Let as many changes as there are fall at random into their pools, and count them by pair."""
+    fallen = [pool[rng.integers(pool.size, size=count)] for pool, count in pools]
+    return np.bincount(np.concatenate(fallen), minlength=n_pairs).astype(np.float64)

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import countergraph as cg
+from countergraph.errors import InputError
+from countergraph.graphs.pairs import pair_position, pairs_at
+
+RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_regions=20)
+
+
+@pytest.fixture(scope="module")
+def results(cohort: cg.GraphDataset) -> cg.Counterfactuals:
+    return cg.find_counterfactuals(RULE, cohort, runs=3)
+
+
+@pytest.fixture(scope="module")
+def local(cohort: cg.GraphDataset) -> cg.LocalExplanation:
+    far = int(np.argmax(np.abs(RULE.decision_function(cohort.edges))))
+    return cg.LocalExplanation(cg.find_counterfactuals(RULE, cohort.subset([far]), runs=80))
+
+
+def test_local_shares_are_what_they_say(local: cg.LocalExplanation) -> None:
+    found = local.results.found
+    for row in local.table.to_dict("records"):
+        pair = (row["i"], row["j"])
+        count = sum(pair in (each.added if row["change"] == "added" else each.removed) for each in found)
+        assert count == row["count"] > 0
+        assert row["share"] == pytest.approx(count / len(found))
+        assert row["low"] <= row["share"] <= row["high"]
+    assert local.table["share"].is_monotonic_decreasing
+    assert local.table["share"].sum() == pytest.approx(np.mean([each.distance for each in found]))
+    for change in ("removed", "added"):
+        top = local.top(2)
+        assert top[top["change"] == change].equals(local.table[local.table["change"] == change].head(2))
+
+
+def test_intervals_cover_as_they_should() -> None:
+    """A pair that changes in half of the counterfactuals: the interval of a share of 0.5 of 100 is about 0.4 to 0.6."""
+    flips = [np.array([0, 1]) if i % 2 else np.array([0]) for i in range(100)]
+    many = cg.Counterfactuals(
+        [cg.Counterfactual(np.zeros(6, dtype=bool), each, 0, 1, {}, "x", {}, "finished") for each in flips]
+    )
+    table = cg.LocalExplanation(many).table
+    assert table["share"].tolist() == [1.0, 0.5]
+    assert (table.loc[0, "low"], table.loc[0, "high"]) == (1, 1)
+    assert table.loc[1, "low"] == pytest.approx(0.4, abs=0.03)
+    assert table.loc[1, "high"] == pytest.approx(0.6, abs=0.03)
+
+
+def test_stability_grows_with_the_number_of_runs() -> None:
+    """Pairs that change with chances from 0 to 1: a few runs do not tell their order, many do."""
+    rng = np.random.default_rng(0)
+    runs = [np.flatnonzero(rng.random(45) < np.linspace(0.02, 0.98, 45)) for _ in range(400)]
+    many = cg.Counterfactuals(
+        [cg.Counterfactual(np.zeros(45, dtype=bool), each, 0, 1, {}, "x", {}, "finished") for each in runs]
+    )
+    assert cg.LocalExplanation(many[:8]).stability < 0.9 < 0.98 < cg.LocalExplanation(many).stability <= 1
+    assert np.isnan(cg.LocalExplanation(many[:2]).stability)
+
+
+def test_global_counters(results: cg.Counterfactuals) -> None:
+    explanation = cg.GlobalExplanation(results)
+    assert explanation.counters.shape == (2, 2, 190)
+    assert explanation.counter_names == ["TD +", "TD -", "ASD +", "ASD -"]
+    assert explanation.counters.sum() == sum(each.distance or 0 for each in results)
+    some = [each for each in results.found if each.original_class == 1]
+    i, j = next(pair for each in some for pair in each.removed)
+    count = sum((i, j) in each.removed for each in some)
+    assert explanation.counters[1, 1, pair_position(i, j, 20)] == count
+    assert explanation.roi_importance.sum() == 2 * explanation.counters.sum()
+    at_three = sum(3 in pair for each in results.found for pair in each.added + each.removed)
+    assert explanation.roi_importance.iloc[3] == at_three
+
+
+def test_heatmaps_sum_the_right_counters(results: cg.Counterfactuals) -> None:
+    explanation = cg.GlobalExplanation(results)
+    added, removed = explanation.heatmaps(1)
+    assert (added.to_numpy() == added.to_numpy().T).all()
+    assert np.triu(added).sum() == explanation.counters[0, 0].sum(), "added to graphs of the other class"
+    assert np.triu(removed).sum() == explanation.counters[1, 1].sum(), "removed from graphs of the class"
+    share, _ = explanation.heatmaps(1, normalised=True)
+    zones = explanation.atlas.regions
+    assert zones is not None
+    a, b = explanation.region_names[:2]
+    pairs = [p for p in pairs_at(np.arange(190), 20) if {zones[p[0]], zones[p[1]]} == {a, b}]
+    assert float(share.loc[a, b]) == pytest.approx(float(added.loc[a, b]) / len(pairs))
+
+
+def test_the_permutation_test_finds_what_is_planted_and_nothing_else() -> None:
+    """Changes that fall at random are significant about as often as they should be; one pair that is always hit, is."""
+    rng = np.random.default_rng(0)
+    atlas = cg.make_cohort(2, 20).atlas
+
+    def made(always: bool) -> cg.Counterfactuals:
+        rows = []
+        for index in range(60):
+            graph = rng.random(190) < 0.2
+            flips = np.sort(rng.permutation(190)[:6])
+            if always:
+                flips = np.union1d(flips, [17])
+            rows.append(
+                cg.Counterfactual(
+                    graph, flips, 0, 1, {}, "x", {}, "finished", graph_index=index, atlas=atlas, classes=("a", "b")
+                )
+            )
+        return cg.Counterfactuals(rows)
+
+    chance = cg.GlobalExplanation(made(False)).significance(300)
+    assert (chance["pair"]["q"] < 0.05).sum() <= 2
+    assert chance["roi"]["expected"].sum() == pytest.approx(chance["roi"]["observed"].sum())
+    planted = cg.GlobalExplanation(made(True))
+    tests = planted.significance(300)
+    assert tests["pair"]["p"].idxmin() == tests["pair"].index[17]
+    assert tests["pair"]["observed"].iloc[17] == 60
+    table = planted.pair_table(300)
+    i, j = pairs_at([17], 20)[0]
+    assert (table.loc[0, "first"], table.loc[0, "second"]) == (atlas.names[i], atlas.names[j])
+
+
+def test_the_litmus_test_tells_right_from_wrong(results: cg.Counterfactuals) -> None:
+    explanation = cg.GlobalExplanation(results)
+    used = np.array([*range(6), *range(8, 13)])
+    right = cg.litmus(explanation, used)
+    assert right.roc_auc > 0.9
+    wrong = cg.litmus(explanation, np.setdiff1d(np.arange(20), used))
+    assert wrong.roc_auc == pytest.approx(1 - right.roc_auc)
+    assert right.n_used == used.size
+
+
+@pytest.mark.slow
+def test_the_published_rule_passes_the_litmus_test(asd: cg.GraphDataset, real_data: Path) -> None:
+    rule = cg.load_published_rule("asd", root=real_data)
+    explanation = cg.GlobalExplanation(cg.find_counterfactuals(rule, asd, runs=5))
+    used = sorted(set(rule.vertex_sets[0]) | set(rule.vertex_sets[1]))
+    assert len(used) == 38
+    assert cg.litmus(explanation, used).roc_auc >= 0.97
+    added, removed = explanation.heatmaps(1)
+    both = (added + removed).to_numpy()
+    strongest = np.unravel_index(np.argsort(-both, axis=None)[:3], both.shape)
+    names = np.array(explanation.region_names)
+    assert all("Deep grey matter" in pair for pair in zip(names[strongest[0]], names[strongest[1]], strict=True))
+
+
+def test_pictures(results: cg.Counterfactuals, local: cg.LocalExplanation, tmp_path: Path) -> None:
+    explanation = cg.GlobalExplanation(results)
+    figures: dict[str, Figure] = {
+        "local": cg.plot_local(local, k=4),
+        "heatmaps": cg.plot_heatmaps(explanation, normalised=True),
+        "strip": cg.plot_roi_strip(explanation, marks={"TD +": [1, 2], "ASD -": [3]}),
+    }
+    for name, figure in figures.items():
+        figure.savefig(tmp_path / f"{name}.png")
+        assert (tmp_path / f"{name}.png").stat().st_size > 10_000
+    labels = [text.get_text() for axes in figures["local"].axes for text in axes.get_yticklabels()]
+    top = local.top(4)
+    assert {f"{a} – {b}" for a, b in zip(top["first"], top["second"], strict=True)} <= set(labels)
+    titles = [axes.get_title() for axes in figures["heatmaps"].axes if axes.get_title()]
+    assert titles == ["TD (changes per pair)", "ASD (changes per pair)"]
+
+
+def test_what_cannot_be_explained_is_refused(results: cg.Counterfactuals, cohort: cg.GraphDataset) -> None:
+    nothing = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort.subset([1]), max_calls=3)
+    for kind in (cg.LocalExplanation, cg.GlobalExplanation):
+        with pytest.raises(InputError, match="found a counterfactual, so there is nothing to explain"):
+            kind(nothing)
+    with pytest.raises(InputError, match="of one graph; these results are of several"):
+        cg.LocalExplanation(results)
+    bare = cg.find_counterfactuals(lambda a: a.sum(axis=(1, 2)) > 76, cohort.edges[:3])
+    with pytest.raises(InputError, match="whose classes have names"):
+        cg.GlobalExplanation(bare)
+    with pytest.raises(InputError, match="region numbers from 0 to 19"):
+        cg.litmus(cg.GlobalExplanation(results), [20])
+    with pytest.raises(InputError, match="regions that the model does not use"):
+        cg.litmus(cg.GlobalExplanation(results), range(20))
