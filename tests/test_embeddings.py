@@ -150,7 +150,7 @@ def test_they_are_transformers(embedding, cohort: cg.GraphDataset) -> None:
 def test_refusals(cohort: cg.GraphDataset) -> None:
     with pytest.raises(InputError, match="no Weisfeiler-Lehman label occurs 9999 times; lower min_count"):
         cg.Graph2Vec(min_count=9999).fit(cohort.edges)
-    with pytest.raises(InputError, match="dimensions and epochs must be at least 1"):
+    with pytest.raises(InputError, match="dimensions must be a whole number of at least 1, not 0"):
         cg.Sub2Vec(dimensions=0).fit(cohort.edges)
     for box in (cg.Graph2Vec(), cg.Sub2Vec(), cg.Autoencoder()):
         with pytest.raises(ValueError, match="fit no number of regions"):
@@ -196,3 +196,17 @@ def expected_failures(estimator: object) -> dict[str, str]:
 @parametrize_with_checks(EMBEDDINGS, expected_failed_checks=expected_failures)  # type: ignore[untyped-decorator]
 def test_scikit_learns_own_checks(estimator, check) -> None:
     check(estimator)
+
+
+def test_bad_settings_are_refused_by_name(cohort: cg.GraphDataset) -> None:
+    for box, message in (
+        (cg.Sub2Vec(dimensions=2.5), "dimensions must be a whole number"),
+        (cg.Graph2Vec(learning_rate=-1), "learning_rate must be above 0"),
+        (cg.Graph2Vec(rounds=-1), "rounds must be a whole number"),
+        (cg.Sub2Vec(walk_length=0), "walk_length must be a whole number"),
+        (cg.Autoencoder(dimensions=0), "dimensions must be a whole number"),
+        (cg.Autoencoder(epochs=0), "epochs must be a whole number"),
+        (cg.Autoencoder(noise=1.5), "noise must lie between 0 and 1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            box.fit(cohort.edges)

@@ -84,6 +84,7 @@ def test_select_compares_candidates_on_unseen_graphs(cohort: cg.GraphDataset) ->
     for classifier in ("svm", "knn", "forest", "logistic"):
         one = cg.train(cohort, "raw-edges", classifier).accuracy
         assert best.accuracy.cross_validated >= one.cross_validated
+    assert cg.select(cohort, "raw-edges", classifiers=["forest"]).settings == {"classifier": "forest"}
     sized = cg.select(cohort, "graph2vec", classifiers=["knn", "svm"], epochs=3)
     assert sized.accuracy.chosen_from == 6
     assert sized.settings["dimensions"] in (25, 50, 100)

@@ -197,3 +197,99 @@ def test_the_command_line_asks_programs_and_services(service: str, tmp_path: Pat
         done = countergraph("explain", "d.npz", model, "--subject", "graph 3", "--quiet", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "graph 3 is classified as" in done.stdout
+
+
+def test_a_late_answer_is_not_taken_for_the_next(tmp_path: Path) -> None:
+    twice = GOOD.replace("flush=True)", "flush=True); print(json.dumps({'id': graph['id'], 'label': 5}), flush=True)")
+    with program(tmp_path, twice, retries=0) as box:
+        cg.Oracle(box).ask(GRAPHS[:1])
+        time.sleep(0.3)
+        with pytest.raises(AnswerError, match="answered id 0, which was not asked or is answered already"):
+            cg.Oracle(box).ask(GRAPHS[:1])
+
+
+@pytest.mark.parametrize("keep_alive", [True, False])
+def test_whatever_a_program_started_ends_with_it(tmp_path: Path, keep_alive: bool) -> None:
+    (tmp_path / "sleeper.py").write_text("import sys, time; print('{', end='', flush=True); time.sleep(600)")
+    command = ["sh", "-c", f"{sys.executable} {tmp_path / 'sleeper.py'}; true"]
+    began = time.monotonic()
+    with pytest.raises(BlackBoxError, match="did not answer within 0.5 s"):
+        cg.Oracle(cg.Program(command, timeout=0.5, retries=0, keep_alive=keep_alive)).ask(GRAPHS)
+    assert time.monotonic() - began < 20
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            assert b"sleeper.py" not in entry.read_bytes() or str(tmp_path).encode() not in entry.read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+
+
+@pytest.mark.parametrize("keep_alive", [True, False])
+def test_bytes_that_are_not_text_do_no_harm(tmp_path: Path, keep_alive: bool) -> None:
+    noisy = "import sys\nsys.stderr.buffer.write(b'\\xff\\xfe' * 200000); sys.stderr.flush()\n" + GOOD
+    with program(tmp_path, noisy, keep_alive=keep_alive) as box:
+        assert cg.Oracle(box).ask(GRAPHS).tolist() == DENSE
+    garbage = "import sys\nsys.stdout.buffer.write(b'\\xff\\n' * 9); sys.stdout.flush()\n"
+    with pytest.raises(AnswerError, match="must answer lines such as"):
+        cg.Oracle(program(tmp_path, garbage, keep_alive=keep_alive)).ask(GRAPHS)
+
+
+class Broken(BaseHTTPRequestHandler):
+    """Drips, or breaks off."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        if self.path == "/short":
+            self.send_header("Content-Length", "1000")
+        self.end_headers()
+        if self.path == "/drip":
+            for _ in range(40):
+                self.wfile.write(b"\n")
+                time.sleep(0.1)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_services_that_drip_or_break_off() -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Broken)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    began = time.monotonic()
+    with pytest.raises(BlackBoxError, match="did not answer within 0.5 s"):
+        cg.Oracle(cg.Endpoint(f"{url}/drip", timeout=0.5, retries=0)).ask(GRAPHS)
+    assert time.monotonic() - began < 3
+    with pytest.raises(BlackBoxError, match="broke off its answer .IncompleteRead. .attempts: 2."):
+        cg.Oracle(cg.Endpoint(f"{url}/short", retries=1)).ask(GRAPHS)
+    server.shutdown()
+    server.server_close()
+
+
+def test_labels_may_hold_any_character() -> None:
+    line = json.dumps({"id": 3, "label": "a\u2028b"}, ensure_ascii=False)
+    assert decode(f"{line}\n".split("\n"), 1, "it", first=3) == ["a\u2028b"]
+
+
+def test_probabilities_are_checked_like_answers() -> None:
+    class Box:
+        def __init__(self, answer) -> None:
+            self.answer = answer
+            self.sizes: list[int] = []
+
+        def predict(self, edges):
+            return np.zeros(len(edges))
+
+        def predict_proba(self, edges):
+            self.sizes.append(len(edges))
+            return self.answer(len(edges))
+
+    good = Box(lambda m: np.full((m, 2), 0.5))
+    assert cg.Oracle(good, batch_size=4).probabilities(GRAPHS).shape == (9, 2)
+    assert good.sizes == [4, 4, 1]
+    for answer, message in (
+        (lambda m: np.full((m, 2), 7.0), "add up to 1"),
+        (lambda m: np.full(m, 0.5), "add up to 1|shape"),
+        (lambda m: 1 / 0, "raised ZeroDivisionError"),
+    ):
+        with pytest.raises(BlackBoxError, match=message):
+            cg.Oracle(Box(answer)).probabilities(GRAPHS)

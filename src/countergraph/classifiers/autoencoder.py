@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from countergraph.errors import InputError
+from countergraph.errors import InputError, check_whole_numbers
 from countergraph.graphs.pairs import region_count
 
 Float32s = NDArray[np.float32]
@@ -57,6 +57,17 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Train on edge vectors (graphs, pairs)."""
         edges = validate_data(self, X, dtype=np.float32)
         region_count(edges.shape[1])
+        check_whole_numbers(
+            dimensions=(self.dimensions, 1),
+            epochs=(self.epochs, 1),
+            batch_size=(self.batch_size, 1),
+            random_state=(self.random_state, 0),
+        )
+        if not 0 <= self.noise < 1 or not self.learning_rate > 0:
+            raise InputError(
+                "noise must lie between 0 and 1 and learning_rate be above 0, "
+                f"not {self.noise} and {self.learning_rate}"
+            )
         self.weights_, self.bias_ = self._train(edges)
         return self
 

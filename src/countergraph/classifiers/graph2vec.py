@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from countergraph.classifiers.pv_dbow import PvDbow
 from countergraph.classifiers.weisfeiler_lehman import weisfeiler_lehman
-from countergraph.errors import InputError
+from countergraph.errors import InputError, check_whole_numbers
 from countergraph.graphs.pairs import Bits, Floats, region_count
 
 
@@ -62,6 +62,7 @@ class Graph2Vec(PvDbow):
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn words and vectors from edge vectors (graphs, pairs)."""
         edges = _as_edges(validate_data(self, X, dtype="numeric"))
+        check_whole_numbers(rounds=(self.rounds, 0), min_count=(self.min_count, 1))
         rounds = weisfeiler_lehman(edges, self.rounds)
         kept = [
             labels[counts >= self.min_count] for labels, counts in (np.unique(r, return_counts=True) for r in rounds)

@@ -152,7 +152,8 @@ class LinearScores:
 
     def predict(self, edges: Bits) -> NDArray[np.generic]:
         """Return the class of each graph (graphs, pairs)."""
-        scores = self.table.take(np.packbits(edges, axis=1) + self.starts).sum(axis=1) + self.intercept
+        packed = np.packbits(edges.astype(np.bool_, copy=False), axis=1)
+        scores = self.table.take(packed + self.starts).sum(axis=1) + self.intercept
         return np.asarray(self.classes[(np.round(scores, SCORE_DIGITS) > 0).astype(np.intp)])
 
 

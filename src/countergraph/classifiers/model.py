@@ -15,20 +15,20 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.svm import SVC
 from sklearn.utils.metaestimators import available_if
 
 from countergraph.classifiers.autoencoder import Autoencoder
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
 from countergraph.classifiers.graph2vec import Graph2Vec
 from countergraph.classifiers.linear_rule import LinearRule, LinearScores, linear_form
+from countergraph.classifiers.linear_svm import LinearSVM
 from countergraph.classifiers.sub2vec import Sub2Vec
 from countergraph.errors import InputError
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, Floats, pair_count
 
 CLASSIFIERS: dict[str, Callable[[], BaseEstimator]] = {
-    "svm": lambda: SVC(kernel="linear"),
+    "svm": LinearSVM,
     "logistic": lambda: LogisticRegression(max_iter=2000),
     "knn": lambda: KNeighborsClassifier(algorithm="brute"),
     "forest": lambda: RandomForestClassifier(random_state=0),

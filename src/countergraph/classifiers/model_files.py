@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 import skops.io
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree
 
 from countergraph.classifiers.autoencoder import Autoencoder
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
 from countergraph.classifiers.graph2vec import Graph2Vec
+from countergraph.classifiers.linear_svm import LinearSVM
 from countergraph.classifiers.model import MODELS, Accuracy, Model
 from countergraph.classifiers.sub2vec import Sub2Vec
 from countergraph.errors import FileError
@@ -26,11 +30,12 @@ from countergraph.version import __version__
 
 FORMAT = "countergraph-model/1"
 LARGEST = 512 * 2**20
-# Types a model file may hold besides those that skops itself knows to be harmless.
-# Trees are only trusted because `_check_tree` looks at every node of them.
-TRUSTED = [
-    f"{each.__module__}.{each.__qualname__}" for each in (ContrastSubgraphs, Graph2Vec, Sub2Vec, Autoencoder, Tree)
-]
+# What a model file may hold: our own embeddings and classifiers, and these of scikit-learn, whose fitted state is
+# looked at number by number (`_check_state`, `_check_tree`) before it is used.
+EMBEDDINGS = (ContrastSubgraphs, Graph2Vec, Sub2Vec, Autoencoder)
+FINAL = (LinearSVM, LogisticRegression, KNeighborsClassifier, RandomForestClassifier)
+PARTS = (*EMBEDDINGS, *FINAL, DecisionTreeClassifier)
+TRUSTED = [f"{each.__module__}.{each.__qualname__}" for each in (*EMBEDDINGS, LinearSVM, Tree)]
 
 
 def save_model(model: Model, path: str | Path) -> Path:
@@ -73,16 +78,60 @@ def load_model(path: str | Path) -> Model:
         raise FileError(f"{path}: is not of the format {FORMAT!r} that this version reads")
     if header.get("digest") != hashlib.sha256(estimator).hexdigest():
         raise FileError(f"{path}: was altered after it was written (its digest does not fit)")
+    _check_size(path, estimator)
     untrusted = sorted(set(_untrusted(path, estimator)) - set(TRUSTED))
     if untrusted:
         raise FileError(f"{path}: holds types that are not trusted: {', '.join(untrusted)}; nothing was loaded")
     try:
         return _from_parts(header["model"], skops.io.loads(estimator, trusted=TRUSTED))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise FileError(f"{path}: cannot be loaded ({error})") from error
 
 
-def _check_tree(tree: Tree, n_features: int) -> None:
+def _check_size(path: Path, estimator: bytes) -> None:
+    """Refuse an estimator that would unpack to more than a model can be; it is a zip of its own."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(estimator)) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+    except UNREADABLE as error:
+        raise FileError(f"{path}: holds no readable estimator ({error})") from error
+    if size > LARGEST:
+        raise FileError(f"{path}: is larger than a model file can be")
+
+
+def _check_shape(kind: str, estimator: object) -> None:
+    """Raise ValueError unless ``estimator`` is the pipeline that a model of this kind is, with a sound state."""
+    wanted = MODELS[kind].embedding
+    steps = [each for _, each in estimator.steps] if isinstance(estimator, Pipeline) else []
+    shape = [type(each) for each in steps]
+    if len(shape) != (1 if wanted is None else 2) or shape[:-1] != [wanted][: len(shape) - 1] or shape[-1] not in FINAL:
+        raise ValueError(f"it does not hold a pipeline of the kind {kind}")
+    for each in steps:
+        _check_state(each)
+    if isinstance(steps[-1], RandomForestClassifier):
+        for tree in steps[-1].estimators_:
+            _check_tree(tree.tree_, steps[-1].n_features_in_, len(steps[-1].classes_))
+
+
+def _check_state(value: object) -> None:
+    """Raise ValueError unless a value is plain, or a known part all of whose attributes are."""
+    if value is None or isinstance(value, bool | int | float | str | np.generic) or type(value) is Tree:
+        return
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
+        return
+    if type(value) in (list, tuple):
+        inside: list[object] = list(value)  # type: ignore[call-overload]
+    elif type(value) is dict:
+        inside = [*value, *value.values()]
+    elif type(value) in PARTS:
+        inside = list(vars(value).values())
+    else:
+        raise ValueError(f"it holds a {type(value).__name__} where none belongs")
+    for each in inside:
+        _check_state(each)
+
+
+def _check_tree(tree: Tree, n_features: int, n_classes: int) -> None:
     """Raise ValueError unless every node leads to later nodes or is a leaf, and asks for a feature that exists.
 
     scikit-learn follows these numbers without looking, out of memory if they say so.
@@ -92,7 +141,8 @@ def _check_tree(tree: Tree, n_features: int) -> None:
     leaf = (left == -1) & (right == -1)
     inner = (node < left) & (left < node.size) & (node < right) & (right < node.size)
     inner &= (feature >= 0) & (feature < n_features)
-    if tree.n_features != n_features or not node.size or not (leaf | inner).all():
+    sizes = (tree.n_features, tree.n_outputs, tree.n_classes.tolist(), tree.value.shape)
+    if sizes != (n_features, 1, [n_classes], (node.size, 1, n_classes)) or not node.size or not (leaf | inner).all():
         raise ValueError("it holds a decision tree that is not one")
 
 
@@ -106,11 +156,7 @@ def _untrusted(path: Path, estimator: bytes) -> list[str]:
 def _from_parts(plain: dict[str, Any], estimator: Any) -> Model:  # noqa: ANN401
     if plain["kind"] not in MODELS:
         raise ValueError(f"it is of the kind {plain['kind']!r}, which this version does not know")
-    if not isinstance(estimator, Pipeline):
-        raise ValueError(f"it holds a {type(estimator).__name__} instead of a pipeline")
-    if isinstance(estimator[-1], RandomForestClassifier):
-        for tree in estimator[-1].estimators_:
-            _check_tree(tree.tree_, estimator[-1].n_features_in_)
+    _check_shape(plain["kind"], estimator)
     return Model(
         plain["kind"],
         plain["settings"],

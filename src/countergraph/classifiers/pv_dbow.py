@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from countergraph.errors import InputError
+from countergraph.errors import InputError, check_whole_numbers
 from countergraph.graphs.pairs import Floats
 
 NEGATIVE = 5
 TOLERANCE = 1e-9
 TINY = 1e-300
-MOST_STEPS = 500
+MOST_STEPS = 200
 NEWTON_STEPS = 60
 
 
@@ -58,8 +58,14 @@ class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit_words(self, counts: NDArray[np.int64]) -> None:
         """Learn word vectors from documents, given as counts (documents, words); every word must occur."""
-        if self.dimensions < 1 or self.epochs < 1:
-            raise InputError(f"dimensions and epochs must be at least 1, not {self.dimensions} and {self.epochs}")
+        check_whole_numbers(
+            dimensions=(self.dimensions, 1), epochs=(self.epochs, 1), random_state=(self.random_state, 0)
+        )
+        if not self.learning_rate > 0 or not self.down_sampling >= 0:
+            raise InputError(
+                "learning_rate must be above 0 and down_sampling at least 0, "
+                f"not {self.learning_rate} and {self.down_sampling}"
+            )
         totals = counts.sum(axis=0).astype(np.float64)
         self.word_vectors_ = self._train(counts)
         share = totals**0.75
@@ -96,6 +102,17 @@ class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _whiten(self, shares: Floats) -> None:
         """Choose coordinates in which the problem of the average document is round, with its solution as the start."""
+        point, hessian = self._newton(shares)
+        self.unwhiten_ = np.asarray(np.linalg.inv(np.linalg.cholesky(hessian)), dtype=np.float64)
+        self.whitened_ = self.word_vectors_ @ self.unwhiten_.T
+        self.penalty_ = self.ridge_ * (self.unwhiten_ @ self.unwhiten_.T)
+        self.start_ = self._whitened(point)
+
+    def _whitened(self, point: Floats) -> Floats:
+        return np.asarray(np.linalg.solve(self.unwhiten_.T, point), dtype=np.float64)
+
+    def _newton(self, shares: Floats) -> tuple[Floats, Floats]:
+        """Solve the problem of one document, slowly but surely; return the solution and the Hessian there."""
         weights = shares + self.noise_
         point = np.zeros(self.dimensions)
         for _ in range(NEWTON_STEPS):
@@ -105,10 +122,7 @@ class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             hessian = curvature + self.ridge_ * np.eye(self.dimensions)
             step = np.linalg.solve(hessian, slope)
             point = point + step / max(1.0, float(np.abs(self.word_vectors_ @ step).max()))  # far off, small steps
-        self.unwhiten_ = np.asarray(np.linalg.inv(np.linalg.cholesky(hessian)), dtype=np.float64)
-        self.whitened_ = self.word_vectors_ @ self.unwhiten_.T
-        self.penalty_ = self.ridge_ * (self.unwhiten_ @ self.unwhiten_.T)
-        self.start_ = np.asarray(np.linalg.solve(self.unwhiten_.T, point), dtype=np.float64)
+        return point, hessian
 
     def _infer(self, counts: Floats) -> Floats:
         """Return the vectors of documents, given as counts (documents, words)."""
@@ -142,6 +156,8 @@ class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if not rows.size:
                 break
             step = np.clip(length, 1e-3, 1e3)[:, None] * slope
+        for row in rows:  # those that still climb: unlike anything in the training data
+            points[row] = self._whitened(self._newton(shares[row])[0])
         return points
 
     @property

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from countergraph.classifiers.pv_dbow import PvDbow
+from countergraph.errors import check_whole_numbers
 from countergraph.graphs.pairs import Bits, Floats, pair_ends, region_count
 
 
@@ -57,6 +58,7 @@ class Sub2Vec(PvDbow):
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn vectors from edge vectors (graphs, pairs)."""
         edges = np.asarray(validate_data(self, X, dtype="numeric"), dtype=np.bool_)
+        check_whole_numbers(walk_length=(self.walk_length, 1), sample_length=(self.sample_length, 1))
         visits = expected_visits(edges)
         # Rounding the running sum keeps every document at the same length; one extra visit keeps every vertex a word.
         ends = np.rint(np.cumsum(visits, axis=1) * min(self.sample_length, self.walk_length))

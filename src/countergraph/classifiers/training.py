@@ -56,7 +56,7 @@ def select(
     data: GraphDataset,
     kind: str = "contrast-subgraphs",
     *,
-    classifiers: Sequence[str] = ("svm", "knn", "forest"),
+    classifiers: Sequence[str] | None = None,
     progress: Progress | None = None,
     **settings: Any,  # noqa: ANN401
 ) -> Model:
@@ -67,7 +67,7 @@ def select(
     Parameters
     ----------
     classifiers
-        Which to compare. For raw edges, logistic regression is compared as well.
+        Which to compare; by default svm, knn and forest, as in the paper, and for raw edges logistic regression too.
     data, kind, progress, **settings
         As in `train`; a ``dimensions`` that is given is not chosen.
 
@@ -77,7 +77,8 @@ def select(
         With ``accuracy.chosen_from`` candidates compared. Among equals the first wins.
     """
     chosen = _kind(kind)
-    names = [*classifiers, *(["logistic"] if chosen.embedding is None else [])]
+    usual = ["svm", "knn", "forest", *(["logistic"] if chosen.embedding is None else [])]
+    names = usual if classifiers is None else list(classifiers)
     _check(data, names)
     complete = _settings(data, kind, settings)
     sizes = [{**complete, "dimensions": size} for size in chosen.dimensions if "dimensions" not in settings]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import time
 import urllib.error
 import urllib.request
@@ -43,8 +44,8 @@ class Endpoint:
         body = encode(edges).encode()
         for attempt in range(self.retries + 1):
             try:
-                return decode(self._post(body).splitlines(), len(edges), f"the service {self.url}")
-            except (urllib.error.URLError, TimeoutError, ConnectionError, UnicodeDecodeError) as error:
+                return decode(self._post(body).split("\n"), len(edges), f"the service {self.url}")
+            except (urllib.error.URLError, TimeoutError, ConnectionError, http.client.HTTPException) as error:
                 final = isinstance(error, urllib.error.HTTPError) and error.code < 500
                 if final or attempt == self.retries:
                     raise BlackBoxError(
@@ -55,13 +56,22 @@ class Endpoint:
 
     def _post(self, body: bytes) -> str:
         request = urllib.request.Request(self.url, body, self.headers, method="POST")
+        deadline, parts = time.monotonic() + self.timeout, []
         with urllib.request.urlopen(request, timeout=self.timeout) as response:
-            return str(response.read().decode())
+            while part := response.read1(65536):
+                parts.append(part)
+                if time.monotonic() > deadline:  # it may drip for ever
+                    raise TimeoutError
+            if response.length:
+                raise http.client.IncompleteRead(b"".join(parts), response.length)
+        return b"".join(parts).decode(errors="replace")
 
 
 def _reason(error: Exception, timeout: float) -> str:
     if isinstance(error, urllib.error.HTTPError):
         return f"answered status {error.code} ({error.reason})"
+    if isinstance(error, http.client.HTTPException):
+        return f"broke off its answer ({type(error).__name__})"
     reason = getattr(error, "reason", error)
     if isinstance(error, TimeoutError) or isinstance(reason, TimeoutError):
         return f"did not answer within {timeout:g} s"

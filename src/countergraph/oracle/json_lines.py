@@ -15,18 +15,18 @@ from countergraph.errors import AnswerError
 from countergraph.graphs.pairs import Bits, Label, pairs_at, region_count
 
 
-def encode(edges: Bits) -> str:
-    """Write a batch of graphs (graphs, pairs), a line for each."""
+def encode(edges: Bits, first: int = 0) -> str:
+    """Write a batch of graphs (graphs, pairs), a line for each, numbered from ``first``."""
     n_regions = region_count(edges.shape[1])
     lines = [
         json.dumps({"id": i, "n_regions": n_regions, "edges": pairs_at(np.flatnonzero(row), n_regions)})
-        for i, row in enumerate(edges)
+        for i, row in enumerate(edges, first)
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def decode(lines: Iterable[str], count: int, who: str) -> list[Label]:
-    """Read the answers to ``count`` graphs; ``who`` is what an error calls the one that answered."""
+def decode(lines: Iterable[str], count: int, who: str, first: int = 0) -> list[Label]:
+    """Read the answers to ``count`` graphs, numbered from ``first``; ``who`` is what an error calls the answerer."""
     labels: dict[int, Label] = {}
     for line in lines:
         if not line.strip():
@@ -38,9 +38,9 @@ def decode(lines: Iterable[str], count: int, who: str) -> list[Label]:
             raise AnswerError(
                 f'{who} must answer lines such as {{"id": 0, "label": "ASD"}}, not {line[:200]!r}'
             ) from None
-        if not isinstance(number, int) or not 0 <= number < count or number in labels:
+        if not isinstance(number, int) or not first <= number < first + count or number in labels:
             raise AnswerError(f"{who} answered id {number!r}, which was not asked or is answered already")
         labels[number] = label
     if len(labels) < count:
         raise AnswerError(f"{who} answered {len(labels)} of {count} graphs")
-    return [labels[i] for i in range(count)]
+    return [labels[i] for i in range(first, first + count)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError
 from countergraph.graphs.pairs import Bits, Floats, region_count
-from countergraph.oracle.adapters import ADAPTERS
+from countergraph.oracle.adapters import ADAPTERS, Ask
 from countergraph.oracle.answers import Label, Labels, read_answers, to_labels
 
 BATCH_BYTES = 256 * 2**20
@@ -105,13 +105,13 @@ class Oracle:
         if not self.has_probabilities:
             raise InputError("this black box gives no probabilities: it has no method predict_proba")
         self.asked += len(edges)
-        self.computed += len(edges)
         ask = ADAPTERS[self.input](self.black_box.predict_proba)  # type: ignore[attr-defined]
-        shares = np.asarray(ask(edges), dtype=np.float64)
-        if shares.ndim != 2 or len(shares) != len(edges) or not np.isfinite(shares).all():
+        parts = [np.asarray(self._call(ask, part), dtype=np.float64) for part in self._split(edges)]
+        shares = np.concatenate(parts) if parts else np.empty((0, 0))
+        if shares.ndim != 2 or len(shares) != len(edges) or not np.allclose(shares.sum(axis=1), 1, atol=1e-3):
             raise AnswerError(
-                f"predict_proba must give a finite number for each of the {len(edges)} graphs and each class; "
-                f"it gave shape {shares.shape}"
+                f"predict_proba must give probabilities that add up to 1 for each of the {len(edges)} graphs; "
+                f"it gave an array of shape {shares.shape}"
             )
         return shares
 
@@ -125,11 +125,14 @@ class Oracle:
         return read_answers([known[key] for key in keys], len(keys))
 
     def _compute(self, edges: Bits) -> Labels:
-        step = self.batch_size or max(1, BATCH_BYTES // (8 * region_count(edges.shape[1]) ** 2))
-        parts = [self._ask_once(edges[start : start + step]) for start in range(0, len(edges), step)]
+        parts = [self._ask_once(part) for part in self._split(edges)]
         if len(parts) == 1:
             return parts[0]
         return read_answers(np.concatenate(parts) if parts else [], len(edges))
+
+    def _split(self, edges: Bits) -> list[Bits]:
+        step = self.batch_size or max(1, BATCH_BYTES // (8 * region_count(edges.shape[1]) ** 2))
+        return [edges[start : start + step] for start in range(0, len(edges), step)]
 
     def _ask_once(self, edges: Bits) -> Labels:
         labels = self._answer(edges)
@@ -146,13 +149,15 @@ class Oracle:
         return labels
 
     def _answer(self, edges: Bits) -> Labels:
+        return read_answers(self._call(self._ask, edges), len(edges))
+
+    def _call(self, ask: Ask, edges: Bits) -> Any:  # noqa: ANN401
         self.computed += len(edges)
         try:
-            answers = self._ask(edges)
+            return ask(edges)
         except BlackBoxError:
             raise
         except Exception as error:
             raise BlackBoxError(
                 f"the black box raised {type(error).__name__} when asked {len(edges)} graphs as {self.input}: {error}"
             ) from error
-        return read_answers(answers, len(edges))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
+import signal
 import subprocess
 import threading
 import time
@@ -43,13 +45,16 @@ class Program:
         self.retries = retries
         self.keep_alive = keep_alive
         self._running: _Running | None = None
+        self._asked = 0
 
     def predict(self, edges: Bits) -> list[Label]:
         """Return the label of each graph (graphs, pairs)."""
         who = f"the program {self.command[0]!r}"
         for attempt in range(self.retries + 1):
             try:
-                return decode(self._exchange(encode(edges), len(edges)), len(edges), who)
+                first, self._asked = self._asked, self._asked + len(edges)  # so that no late answer fits a new question
+                lines = self._exchange(encode(edges, first), len(edges))
+                return decode(lines, len(edges), who, first)
             except (OSError, TimeoutError, subprocess.TimeoutExpired, _DiedError) as error:
                 self.close()
                 if attempt == self.retries:
@@ -61,12 +66,14 @@ class Program:
 
     def _exchange(self, text: str, count: int) -> list[str]:
         if not self.keep_alive:
-            done = subprocess.run(
-                self.command, input=text, capture_output=True, text=True, timeout=self.timeout, check=False
-            )
-            if done.returncode:
-                raise _DiedError(_ending(done.returncode, done.stderr))
-            return done.stdout.splitlines()
+            with _start(self.command) as process:
+                try:
+                    answers, complaints = process.communicate(text, self.timeout)
+                finally:
+                    _kill(process)
+            if process.returncode:
+                raise _DiedError(_ending(process.returncode, complaints))
+            return answers.split("\n")
         if self._running is None:
             self._running = _Running(self.command)
         return self._running.exchange(text, count, self.timeout)
@@ -92,12 +99,12 @@ class _Running:
     """A process that is kept alive, with a thread that reads what it writes."""
 
     def __init__(self, command: list[str]) -> None:
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        self.process = _start(command)
         self.lines: queue.Queue[str | None] = queue.Queue()
         self.complaints: list[str] = []
-        threading.Thread(target=self._read, daemon=True).start()
-        threading.Thread(target=self._read_complaints, daemon=True).start()
+        self.readers = [threading.Thread(target=each, daemon=True) for each in (self._read, self._read_complaints)]
+        for reader in self.readers:
+            reader.start()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -107,8 +114,8 @@ class _Running:
 
     def _read_complaints(self) -> None:
         assert self.process.stderr is not None
-        for line in self.process.stderr:
-            self.complaints = [*self.complaints[-20:], line]
+        while text := self.process.stderr.read(4096):
+            self.complaints = [*self.complaints[-3:], text]
 
     def exchange(self, text: str, count: int, timeout: float) -> list[str]:
         assert self.process.stdin is not None
@@ -122,7 +129,8 @@ class _Running:
             except queue.Empty:
                 raise TimeoutError from None
             if line is None:
-                code = self.process.wait(timeout=5)
+                _kill(self.process)
+                code = self.process.returncode
                 raise _DiedError(_ending(code, "".join(self.complaints)))
             if line.strip():
                 lines.append(line)
@@ -135,12 +143,31 @@ class _Running:
             self.process.stdin.flush()
 
     def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            with contextlib.suppress(OSError, ValueError):
-                if stream is not None:
-                    stream.close()
+        _kill(self.process)
+        for reader in self.readers:
+            reader.join(timeout=1)
+        if not any(reader.is_alive() for reader in self.readers):
+            for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+                with contextlib.suppress(OSError, ValueError):
+                    if stream is not None:
+                        stream.close()
+
+
+def _start(command: list[str]) -> subprocess.Popen[str]:
+    """Start a program in a session of its own, so that whatever it starts can be ended with it."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8", errors="replace", start_new_session=True
+    )
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a program and all that it started; one that is ending by itself gets a moment to say how."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=0.2)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _ending(code: int, complaints: str) -> str:
