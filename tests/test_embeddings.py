@@ -95,6 +95,7 @@ def test_it_is_close_to_what_gensim_trains(asd: cg.GraphDataset) -> None:
     from gensim.models.doc2vec import Doc2Vec, TaggedDocument
 
     box = cg.Graph2Vec().fit(asd.edges)
+    assert (box.vocabulary_.size, box.rounds_used_) == (31, 0), "with the paper's settings only degrees are words"
     counts = box._count(weisfeiler_lehman(asd.edges, box.rounds_used_))
     texts = [
         TaggedDocument(np.repeat(np.arange(counts.shape[1]).astype(str), row).tolist(), [i])
