@@ -181,7 +181,8 @@ def test_the_demo_ends_with_a_sentence_a_table_and_a_picture(tmp_path: Path) -> 
 def test_real_cohort_by_name(real_data: Path) -> None:
     done = countergraph("explain", "asd", "published", "--root", real_data, "--subject", "MaxMun_d_0051353", "--quiet")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("MaxMun_d_0051353 is classified as ASD. If the connection")
+    assert done.stdout.startswith("MaxMun_d_0051353 is classified as ASD. If ")
+    assert "deep grey matter" in done.stdout
 
 
 def test_names_with_brackets_are_printed_as_they_are(place: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from countergraph.errors import InputError
 from countergraph.explain.contrastive import changes
 from countergraph.explain.quality import compare_with_optimum, typical_person
 from countergraph.graphs.pairs import pair_position
-from countergraph.wording import counterfactual_sentence
+from countergraph.wording import Connection, counterfactual_sentence
 
 
 def made(added: list[tuple[int, int]], removed: list[tuple[int, int]]) -> cg.Counterfactual:
@@ -51,10 +51,22 @@ def test_sentences_for_many_and_for_one_kind_only() -> None:
     assert "If the connections between A and B, between A and C and between A and D existed, USM" in str(
         made([(0, 1), (0, 2), (0, 3)], [])
     )
-    pairs = [(f"a{i}", f"b{i}") for i in range(5)]
+    pairs = [Connection(f"a{i}", f"b{i}") for i in range(5)]
     text = counterfactual_sentence("X", "ill", "well", [], pairs, most=3)
     assert "between a2 and b2 and 2 others existed" in text
     assert "between a3 and b3 and 1 other existed" in counterfactual_sentence("X", "ill", "well", [], pairs, most=4)
+
+
+def test_long_lists_are_grouped_by_region() -> None:
+    lobes = [("Frontal lobe", "Insula")] * 4 + [("Insula", "Insula")] * 3
+    lobes += [("Insula", "Frontal lobe"), ("A", "B"), ("C", "D")]
+    pairs = [Connection("x", "y", *each) for each in lobes]
+    text = counterfactual_sentence("X", "ill", "well", pairs, pairs[:1])
+    assert text == (
+        "X is classified as ill. If 10 connections (5 between the frontal lobe and the insula, 3 within the insula, "
+        "1 between the A and the B and 1 elsewhere) did not exist and the connection between x and y existed, "
+        "X would have been classified as well."
+    )
 
 
 def test_added_and_removed_are_what_they_say() -> None:

@@ -177,3 +177,24 @@ def test_what_cannot_be_explained_is_refused(results: cg.Counterfactuals, cohort
         cg.litmus(cg.GlobalExplanation(results), [20])
     with pytest.raises(InputError, match="regions that the model does not use"):
         cg.litmus(cg.GlobalExplanation(results), range(20))
+
+
+def test_black_boxes_side_by_side(cohort: cg.GraphDataset, results: cg.Counterfactuals) -> None:
+    other = cg.LinearRule([range(13, 20)], [1.0], -2.5, n_regions=20)
+    alike = cg.LinearRule(RULE.vertex_sets, [-1.0, 1.0], 0.2, n_regions=20)
+    boxes = {"rule": results} | {
+        name: cg.find_counterfactuals(box, cohort, runs=3) for name, box in (("alike", alike), ("other", other))
+    }
+    comparison = cg.Comparison(boxes)
+    agreement = comparison.agreement().to_numpy()
+    assert np.allclose(np.diag(agreement), 1)
+    assert agreement[0, 1] > 0.9
+    assert agreement[0, 2] < 0
+    summary = comparison.summary()
+    assert summary.loc["rule", "distance 50%"] == np.median([each.distance for each in results.found])
+    assert summary["searches"].tolist() == [72, 72, 72]
+    assert comparison.roi_importance().sum().tolist() == pytest.approx([1, 1, 1])
+    with pytest.raises(InputError, match="at least two black boxes, not 1"):
+        cg.Comparison({"rule": results})
+    with pytest.raises(InputError, match="'half' are not of the same graphs"):
+        cg.Comparison({"rule": results, "half": results[:30]})

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from countergraph.datasets.load import DATASETS as DATASETS
     from countergraph.datasets.load import load_dataset as load_dataset
     from countergraph.datasets.synthetic import make_cohort as make_cohort
+    from countergraph.explain.compare import Comparison as Comparison
     from countergraph.explain.contrastive import changes as changes
     from countergraph.explain.importance import GlobalExplanation as GlobalExplanation
     from countergraph.explain.litmus import litmus as litmus
@@ -69,6 +70,7 @@ _HOMES = {
     "counterfactual": ("Counterfactual", "Counterfactuals"),
     "datasets.load": ("DATASETS", "load_dataset"),
     "datasets.synthetic": ("make_cohort",),
+    "explain.compare": ("Comparison",),
     "explain.contrastive": ("changes",),
     "explain.importance": ("GlobalExplanation",),
     "explain.litmus": ("litmus",),

@@ -24,7 +24,7 @@ from countergraph.graphs.pairs import (
     to_adjacency,
 )
 from countergraph.oracle.answers import Label
-from countergraph.wording import counterfactual_sentence, nothing_found_sentence
+from countergraph.wording import Connection, counterfactual_sentence, nothing_found_sentence
 
 FORMAT = "countergraph-counterfactual/1"
 Pair = tuple[int, int]
@@ -127,8 +127,13 @@ class Counterfactual:
         before, after = self.class_name(self.original_class), self.class_name(self.counterfactual_class)
         if before is None or after is None:
             return nothing_found_sentence(self.subject, before, self.calls)
-        named = [[(self.region_name(i), self.region_name(j)) for i, j in pairs] for pairs in (self.removed, self.added)]
-        return counterfactual_sentence(self.subject, before, after, removed=named[0], added=named[1])
+        removed, added = ([self._connection(*pair) for pair in pairs] for pairs in (self.removed, self.added))
+        return counterfactual_sentence(self.subject, before, after, removed, added)
+
+    def _connection(self, i: int, j: int) -> Connection:
+        regions = None if self.atlas is None else self.atlas.regions
+        lobes = ("", "") if regions is None else (regions[i], regions[j])
+        return Connection(self.region_name(i), self.region_name(j), *lobes)
 
     def __str__(self) -> str:
         return self.sentence

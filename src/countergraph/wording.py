@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
-NamedPair = tuple[str, str]
 MOST_NAMED = 8
+MOST_GROUPS = 3
+
+
+class Connection(NamedTuple):
+    """A connection by the names of its ends, and of the coarse regions they lie in ("" where unknown)."""
+
+    first: str
+    second: str
+    first_region: str = ""
+    second_region: str = ""
 
 
 def join(parts: Sequence[str]) -> str:
@@ -13,19 +24,41 @@ def join(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _connections(pairs: Sequence[NamedPair], most: int) -> str:
-    named = [f"between {a} and {b}" for a, b in pairs[:most]]
+def _between(first: str, second: str) -> str:
+    first, second = _in_sentence(first), _in_sentence(second)
+    return f"within the {first}" if first == second else f"between the {first} and the {second}"
+
+
+def _in_sentence(region: str) -> str:
+    """Write "Frontal lobe" small, but leave "Frontal Pole" and "V1" as they are."""
+    return region.lower() if region[1:].islower() else region
+
+
+def _connections(pairs: Sequence[Connection], most: int) -> str:
+    """Name each connection if there are few; else say how many there are in which regions."""
+    if len(pairs) > most and all(pair.first_region and pair.second_region for pair in pairs):
+        return _grouped(pairs)
+    named = [f"between {pair.first} and {pair.second}" for pair in pairs[:most]]
     if len(pairs) > most:
         named.append(f"{len(pairs) - most} other{'s' if len(pairs) > most + 1 else ''}")
     return f"the connection{'s' if len(pairs) > 1 else ''} {join(named)}"
+
+
+def _grouped(pairs: Sequence[Connection]) -> str:
+    groups = Counter(tuple(sorted((pair.first_region, pair.second_region))) for pair in pairs).most_common()
+    named = [f"{count} {_between(*regions)}" for regions, count in groups[:MOST_GROUPS]]
+    elsewhere = sum(count for _, count in groups[MOST_GROUPS:])
+    if elsewhere:
+        named.append(f"{elsewhere} elsewhere")
+    return f"{len(pairs)} connections ({join(named)})"
 
 
 def counterfactual_sentence(
     subject: str,
     before: str,
     after: str,
-    removed: Sequence[NamedPair],
-    added: Sequence[NamedPair],
+    removed: Sequence[Connection],
+    added: Sequence[Connection],
     most: int = MOST_NAMED,
 ) -> str:
     """Say what would have to be different, after the paper's Figure 1."""

@@ -1,0 +1,65 @@
+"""Black boxes side by side: equal accuracy does not mean equal logic (section 5.2 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from countergraph.counterfactual import Counterfactuals
+from countergraph.errors import InputError
+from countergraph.explain.importance import GlobalExplanation
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Counterfactuals of the same cohort by two or more black boxes.
+
+    Parameters
+    ----------
+    results
+        By the name of the black box: results of the same graphs.
+    """
+
+    results: Mapping[str, Counterfactuals]
+
+    def __post_init__(self) -> None:
+        if len(self.results) < 2:
+            raise InputError(f"a comparison needs at least two black boxes, not {len(self.results)}")
+        graphs = {name: {each.original.tobytes() for each in found} for name, found in self.results.items()}
+        first = next(iter(graphs.values()))
+        for name, own in graphs.items():
+            if own != first:
+                raise InputError(f"the results of {name!r} are not of the same graphs as the others")
+
+    def summary(self) -> pd.DataFrame:
+        """Return a row for each black box: how often a counterfactual was found, how far, and for how many calls.
+
+        Shorter counterfactuals make a model easier to explain; the paper proposes to choose among models by that.
+        """
+        rows = {}
+        for name, results in self.results.items():
+            distances = np.array([each.distance for each in results.found], dtype=float)
+            rows[name] = {
+                "searches": len(results),
+                "found": len(results.found) / len(results),
+                **{f"distance {p}%": np.percentile(distances, p) for p in (10, 25, 50, 75, 90) if distances.size},
+                "calls (median)": float(np.median([each.calls for each in results])),
+            }
+        return pd.DataFrame(rows).T.rename_axis("black box")
+
+    def roi_importance(self) -> pd.DataFrame:
+        """Return the share of all changes that touch each region, a column for each black box."""
+        columns = {name: GlobalExplanation(results).roi_importance for name, results in self.results.items()}
+        frame = pd.DataFrame(columns)
+        return frame / frame.sum()
+
+    def agreement(self) -> pd.DataFrame:
+        """Return the rank correlation of the importance of regions between black boxes."""
+        importance = self.roi_importance()
+        names = list(importance)
+        table = [[float(spearmanr(importance[a], importance[b]).statistic) for b in names] for a in names]
+        return pd.DataFrame(table, index=names, columns=names)
