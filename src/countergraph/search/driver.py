@@ -48,11 +48,10 @@ class Record:
     trace: list[tuple[int, int]] = field(default_factory=list)
     stopped: Stopped | None = None
 
-    def heard(self, phase: str, flips: Flips, answer: Answer) -> None:
-        """Count a call, and keep the candidate if it is the closest counterfactual so far."""
-        self.calls[phase] += 1
-        if answer.flipped and (self.best is None or flips.size < self.best.size):
-            self.best, self.best_label = flips, answer.label
+    def keep(self, flips: Flips, label: Label) -> None:
+        """Keep a counterfactual if it is the closest so far."""
+        if self.best is None or flips.size < self.best.size:
+            self.best, self.best_label = flips, label
             self.trace.append((sum(self.calls.values()), flips.size))
 
 
@@ -90,10 +89,12 @@ def converse(job: Job, record: Record) -> Conversation:
                 search.close()
                 break
             heard = yield flips
-            answer = Answer(heard, heard != label if job.target is None else heard == job.target)
-            record.heard(phase.name, flips, answer)
+            record.calls[phase.name] += 1
+            flipped = heard != label if job.target is None else heard == job.target
+            if flipped:
+                record.keep(flips, heard)
             try:
-                flips = search.send(answer)
+                flips = search.send(Answer(heard, flipped))
             except StopIteration:
                 break
         if record.best is None:
