@@ -7,10 +7,11 @@ Every error of countergraph is also the Python error that a caller would expect,
     │   ├── GraphError                     a matrix or vector that is not a simple graph
     │   └── FileError                      a file that cannot be used; the message starts with its path
     ├── NotFoundError (LookupError)        a name that nobody knows: a method, a subject, a dataset
-    ├── BlackBoxError (RuntimeError)       the black box raised; ``__cause__`` is what, ``results`` what was found
-    │   └── AnswerError (ValueError)       the black box answered nonsense
     ├── SearchError (RuntimeError)         a search broke the rules of the conversation
-    └── Interrupted (KeyboardInterrupt)    Ctrl-C during a search; ``results`` is what was found
+    └── PartialResultsError                stopped from outside; ``results`` is what was found until then
+        ├── BlackBoxError (RuntimeError)   the black box raised; ``__cause__`` is what
+        │   └── AnswerError (ValueError)   the black box answered nonsense
+        └── Interrupted (KeyboardInterrupt)    Ctrl-C during a search
 
     InconsistentAnswersWarning (UserWarning)   the black box answers differently when asked twice
 """
