@@ -92,7 +92,8 @@ def _label_regions(axes: Axes, touched: list[int], points: Floats, names: Sequen
             )
     missing = len(touched) - sum(min(len(vertices), MOST_LABELS) for vertices in sides.values())
     if missing:
-        axes.text(84, 88, f"and {missing} more regions", ha="left", va="center", fontsize=8, color=INK, style="italic")
+        more = f"and {missing} more region{'' if missing == 1 else 's'}"
+        axes.text(84, -116, more, ha="left", va="center", fontsize=8, color=INK, style="italic")
 
 
 def spread(heights: Sequence[float], low: float, high: float, gap: float) -> list[float]:
