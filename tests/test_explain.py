@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 import countergraph as cg
 from countergraph.errors import InputError
@@ -129,7 +128,7 @@ def test_the_litmus_test_tells_right_from_wrong(results: cg.Counterfactuals) -> 
     assert right.roc_auc > 0.9
     wrong = cg.litmus(explanation, np.setdiff1d(np.arange(20), used))
     assert wrong.roc_auc == pytest.approx(1 - right.roc_auc)
-    assert right.n_used == used.size
+    assert right.used.sum() == used.size
 
 
 @pytest.mark.slow
@@ -144,23 +143,6 @@ def test_the_published_rule_passes_the_litmus_test(asd: cg.GraphDataset, real_da
     strongest = np.unravel_index(np.argsort(-both, axis=None)[:3], both.shape)
     names = np.array(explanation.region_names)
     assert all("Deep grey matter" in pair for pair in zip(names[strongest[0]], names[strongest[1]], strict=True))
-
-
-def test_pictures(results: cg.Counterfactuals, local: cg.LocalExplanation, tmp_path: Path) -> None:
-    explanation = cg.GlobalExplanation(results)
-    figures: dict[str, Figure] = {
-        "local": cg.plot_local(local, k=4),
-        "heatmaps": cg.plot_heatmaps(explanation, normalised=True),
-        "strip": cg.plot_roi_strip(explanation, marks={"TD +": [1, 2], "ASD -": [3]}),
-    }
-    for name, figure in figures.items():
-        figure.savefig(tmp_path / f"{name}.png")
-        assert (tmp_path / f"{name}.png").stat().st_size > 10_000
-    labels = [text.get_text() for axes in figures["local"].axes for text in axes.get_yticklabels()]
-    top = local.top(4)
-    assert {f"{a} – {b}" for a, b in zip(top["first"], top["second"], strict=True)} <= set(labels)
-    titles = [axes.get_title() for axes in figures["heatmaps"].axes if axes.get_title()]
-    assert titles == ["TD (changes per pair)", "ASD (changes per pair)"]
 
 
 def test_what_cannot_be_explained_is_refused(results: cg.Counterfactuals, cohort: cg.GraphDataset) -> None:

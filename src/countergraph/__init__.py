@@ -50,10 +50,17 @@ if TYPE_CHECKING:
     from countergraph.oracle.oracle import Oracle as Oracle
     from countergraph.oracle.program import Program as Program
     from countergraph.oracle.torch_module import TorchModel as TorchModel
+    from countergraph.plots.chord import plot_chord as plot_chord
+    from countergraph.plots.compare import plot_comparison as plot_comparison
     from countergraph.plots.contrastive import plot_counterfactual as plot_counterfactual
-    from countergraph.plots.importance import plot_heatmaps as plot_heatmaps
-    from countergraph.plots.importance import plot_roi_strip as plot_roi_strip
+    from countergraph.plots.heatmaps import plot_heatmaps as plot_heatmaps
+    from countergraph.plots.interactive import view as view
+    from countergraph.plots.litmus import plot_litmus as plot_litmus
     from countergraph.plots.local import plot_local as plot_local
+    from countergraph.plots.regions import plot_roi_bars as plot_roi_bars
+    from countergraph.plots.regions import plot_roi_brain as plot_roi_brain
+    from countergraph.plots.regions import plot_roi_strip as plot_roi_strip
+    from countergraph.plots.registry import PLOTS as PLOTS
     from countergraph.search.methods import METHODS as METHODS
 
 # Where each public name lives. They are imported when first used, so that `countergraph --help` does not wait for
@@ -85,8 +92,14 @@ _HOMES = {
     "oracle.program": ("Program",),
     "oracle.torch_module": ("TorchModel",),
     "plots.contrastive": ("plot_counterfactual",),
-    "plots.importance": ("plot_heatmaps", "plot_roi_strip"),
+    "plots.chord": ("plot_chord",),
+    "plots.compare": ("plot_comparison",),
+    "plots.heatmaps": ("plot_heatmaps",),
+    "plots.interactive": ("view",),
+    "plots.litmus": ("plot_litmus",),
     "plots.local": ("plot_local",),
+    "plots.regions": ("plot_roi_bars", "plot_roi_brain", "plot_roi_strip"),
+    "plots.registry": ("PLOTS",),
     "search.methods": ("METHODS",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

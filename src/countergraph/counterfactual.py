@@ -6,12 +6,14 @@ import base64
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, overload
+from html import escape
+from typing import Any, ClassVar, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import (
@@ -31,13 +33,14 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Counterfactual:
+class Counterfactual(Drawn):
     """The outcome of one search, whether it found something (``found``) or not.
 
     A spent budget is an outcome too: ``stopped`` says why the search ended, and the closest counterfactual until then
     is kept.
     """
 
+    _plots: ClassVar = ("counterfactual",)
     original: Bits
     """The graph that was explained, as an edge vector."""
     flips: Indices | None
@@ -135,6 +138,34 @@ class Counterfactual:
         lobes = ("", "") if regions is None else (regions[i], regions[j])
         return Connection(self.region_name(i), self.region_name(j), *lobes)
 
+    @property
+    def changes(self) -> pd.DataFrame:
+        """The changed connections, removed ones first: regions and, where the atlas knows them, where these are."""
+        rows = []
+        for change, pairs in (("removed", self.removed), ("added", self.added)):
+            for i, j in pairs:
+                row: dict[str, object] = {
+                    "change": change,
+                    "first": self.region_name(i),
+                    "second": self.region_name(j),
+                }
+                if self.atlas is not None and self.atlas.hemispheres is not None:
+                    row["hemispheres"] = f"{self.atlas.hemispheres[i] or 'M'}-{self.atlas.hemispheres[j] or 'M'}"
+                if self.atlas is not None and self.atlas.regions is not None:
+                    row["regions"] = f"{self.atlas.regions[i]} - {self.atlas.regions[j]}"
+                if self.atlas is not None and self.atlas.coordinates is not None:
+                    row["distance_mm"] = round(self.atlas.distance(i, j), 1)
+                rows.append(row)
+        return pd.DataFrame(rows, columns=None if rows else ["change", "first", "second"])
+
+    @property
+    def _words(self) -> str:
+        return self.sentence
+
+    @property
+    def _table(self) -> pd.DataFrame:
+        return self.changes
+
     def __str__(self) -> str:
         return self.sentence
 
@@ -210,6 +241,10 @@ class Counterfactuals(Sequence[Counterfactual]):
 
     def __iter__(self) -> Iterator[Counterfactual]:
         return iter(self._results)
+
+    def _repr_html_(self) -> str:
+        html: str = self.to_frame().head(20)._repr_html_()  # type: ignore[operator]
+        return f"<p>{escape(repr(self))}</p>{html}"
 
     def __repr__(self) -> str:
         return f"<{len(self)} results, {sum(result.found for result in self)} of them counterfactuals>"

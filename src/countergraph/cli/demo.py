@@ -38,8 +38,7 @@ def demo(
         from countergraph.explain.quality import compare_with_optimum, typical_person
         from countergraph.find import find_counterfactuals
         from countergraph.graphs.files import save_dataset
-        from countergraph.plots.contrastive import plot_counterfactual
-        from countergraph.plots.style import DPI
+        from countergraph.plots.style import save_picture
 
     mark = folder / ".countergraph-demo"
     if folder.exists() and any(folder.iterdir()) and not mark.exists():
@@ -67,7 +66,7 @@ def demo(
         save_dataset(data, paths["cohort.npz"])
         save_model(model, paths["model.cgm"])
         paths["results.json"].write_text(json_module.dumps([each.to_dict() for each in results]), encoding="utf-8")
-        plot_counterfactual(person).savefig(paths["person.png"], dpi=DPI)
+        save_picture(person.plot(), paths["person.png"])
     if json:
         print_json({"files": [str(path) for path in paths.values()], "person": person.to_dict()})
         return

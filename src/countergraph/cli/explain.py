@@ -143,10 +143,9 @@ def _write(path: Path, results: Counterfactuals, best: Counterfactual) -> None:
     if path.suffix == ".json":
         path.write_text(json_module.dumps([result.to_dict() for result in results]), encoding="utf-8")
         return
-    from countergraph.plots.contrastive import plot_counterfactual
-    from countergraph.plots.style import DPI
+    from countergraph.plots.style import save_picture
 
-    plot_counterfactual(best).savefig(path, dpi=DPI)
+    save_picture(best.plot(), path)
 
 
 def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, quiet: bool) -> None:

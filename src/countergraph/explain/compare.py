@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
 from countergraph.counterfactual import Counterfactuals
+from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Drawn):
     """Counterfactuals of the same cohort by two or more black boxes.
 
     Parameters
@@ -25,6 +27,7 @@ class Comparison:
     """
 
     results: Mapping[str, Counterfactuals]
+    _plots: ClassVar = ("comparison",)
 
     def __post_init__(self) -> None:
         if len(self.results) < 2:
@@ -34,6 +37,14 @@ class Comparison:
         for name, own in graphs.items():
             if own != first:
                 raise InputError(f"the results of {name!r} are not of the same graphs as the others")
+
+    @property
+    def _words(self) -> str:
+        return f"{len(self.results)} black boxes on the same graphs."
+
+    @property
+    def _table(self) -> pd.DataFrame:
+        return self.summary().reset_index()
 
     def summary(self) -> pd.DataFrame:
         """Return a row for each black box: how often a counterfactual was found, how far, and for how many calls.

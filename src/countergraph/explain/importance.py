@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control
 
 from countergraph.counterfactual import Counterfactuals
+from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Bits, Floats, pair_ends
@@ -18,7 +20,7 @@ SIGNS = ("+", "-")
 
 
 @dataclass(frozen=True, eq=False)
-class GlobalExplanation:
+class GlobalExplanation(Drawn):
     """How often each pair is added and removed, by the class of the graph.
 
     ``counters[c, 0]`` is the paper's C_c+, how often each pair is added to a graph of class c (its absence matters);
@@ -31,6 +33,7 @@ class GlobalExplanation:
     """
 
     results: Counterfactuals
+    _plots: ClassVar = ("heatmaps", "roi-bars", "roi-brain", "roi-strip", "chord")
 
     def __post_init__(self) -> None:
         if not self.results.found:
@@ -79,6 +82,25 @@ class GlobalExplanation:
     def roi_importance(self) -> pd.Series[float]:
         """All counters summed over the pairs at each region: the importance of the region."""
         return pd.Series(self.roi_counters.sum(axis=0), index=list(self.atlas.names), name="importance")
+
+    @cached_property
+    def roi_table(self) -> pd.DataFrame:
+        """One row for each region, the most important first: its counters, and all of them together."""
+        columns = dict(zip(self.counter_names, self.roi_counters.astype(int), strict=True))
+        table = pd.DataFrame({"region": list(self.atlas.names), **columns})
+        if self.atlas.regions is not None:
+            table.insert(1, "part of", list(self.atlas.regions))
+        table["total"] = self.roi_counters.sum(axis=0).astype(int)
+        return table.sort_values("total", ascending=False, kind="stable").reset_index(drop=True)
+
+    @property
+    def _words(self) -> str:
+        found = self.results.found
+        return f"{len(found)} counterfactuals of {len({each.graph_index for each in found})} graphs."
+
+    @property
+    def _table(self) -> pd.DataFrame:
+        return self.roi_table
 
     def _by_region(self, values: Floats) -> Floats:
         first, second = pair_ends(self.n_regions)

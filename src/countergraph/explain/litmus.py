@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
+from countergraph.graphs.pairs import Bits, Floats
 
 
-@dataclass(frozen=True)
-class Litmus:
+@dataclass(frozen=True, eq=False)
+class Litmus(Drawn):
     """How well the importance of regions tells those that a model uses from the others."""
+
+    _plots: ClassVar = ("litmus",)
 
     roc_auc: float
     """The chance that a used region is more important than an unused one; 0.5 is guessing, 1 is perfect."""
     average_precision: float
-    n_used: int
-    n_regions: int
+    importance: Floats = field(repr=False)
+    """Of each region."""
+    used: Bits = field(repr=False)
+    """Whether the model uses it."""
+    names: tuple[str, ...] = field(repr=False)
+
+    @property
+    def _words(self) -> str:
+        count = f"The model uses {self.used.sum()} of {self.used.size} regions"
+        return f"{count}; their importance finds them with ROC AUC {self.roc_auc:.3f}."
+
+    @property
+    def _table(self) -> pd.DataFrame:
+        table = pd.DataFrame({"region": self.names, "importance": self.importance, "used": self.used})
+        return table.sort_values("importance", ascending=False, kind="stable")
 
 
 def litmus(explanation: GlobalExplanation, vertices: ArrayLike) -> Litmus:
@@ -32,10 +51,11 @@ def litmus(explanation: GlobalExplanation, vertices: ArrayLike) -> Litmus:
     used[given] = True
     if used.all():
         raise InputError("a litmus test needs regions that the model does not use, too")
-    importance = explanation.roi_importance.to_numpy()
+    importance = explanation.roi_counters.sum(axis=0)
     return Litmus(
         float(roc_auc_score(used, importance)),
         float(average_precision_score(used, importance)),
-        int(used.sum()),
-        used.size,
+        importance,
+        used,
+        explanation.atlas.names,
     )

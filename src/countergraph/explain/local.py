@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
 from countergraph.counterfactual import Counterfactual, Counterfactuals
+from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.graphs.pairs import Floats, Indices, pairs_at
 
@@ -18,7 +20,7 @@ SPLITS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class LocalExplanation:
+class LocalExplanation(Drawn):
     """How often each pair is changed in many counterfactuals of one graph.
 
     A pair that is often removed is one whose presence matters for the class; one that is often added, one whose absence
@@ -34,6 +36,7 @@ class LocalExplanation:
 
     results: Counterfactuals
     seed: int = 0
+    _plots: ClassVar = ("local",)
 
     def __post_init__(self) -> None:
         if not self.results.found:
@@ -105,6 +108,18 @@ class LocalExplanation:
     def top(self, k: int = 6) -> pd.DataFrame:
         """Return the ``k`` pairs most often removed and the ``k`` most often added, as in the paper's Figure 8."""
         return pd.concat([self.table[self.table["change"] == change].head(k) for change in ("removed", "added")])
+
+    @property
+    def _words(self) -> str:
+        name = self.example.class_name(self.example.original_class)
+        return (
+            f"What makes {self.example.subject} {name}: from {len(self.results.found)} counterfactuals, "
+            f"stability {self.stability:.2f}."
+        )
+
+    @property
+    def _table(self) -> pd.DataFrame:
+        return self.top().drop(columns=["i", "j"])
 
     def __repr__(self) -> str:
         return (

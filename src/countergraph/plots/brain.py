@@ -1,99 +1,130 @@
-"""Glass brains: edges in colours, and the names of regions beside them, never on top of each other."""
+"""A scene on flat paper: a glass brain, or a circle of regions where the atlas has no coordinates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
 
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Floats
-from countergraph.plots.style import INK, KEPT
+from countergraph.plots.scene import WIDTH, Edges, Scene
+from countergraph.plots.style import INK, KEPT, Place, plain
 
-Pair = tuple[int, int]
 # For each view of nilearn's glass brain, the two coordinates that it shows.
 VIEWS = {"z": (0, 1), "y": (0, 2), "x": (1, 2)}
+THREE_VIEWS: dict[str, Place] = {
+    "z": (0.17, 0.09, 0.42, 0.82),
+    "x": (0.73, 0.5, 0.26, 0.38),
+    "y": (0.75, 0.1, 0.22, 0.38),
+}
+ONE_VIEW: dict[str, Place] = {"z": (0.25, 0.03, 0.5, 0.94)}
 MOST_LABELS = 18
 
 
-@dataclass(frozen=True)
-class Edges:
-    """Edges to draw alike; ``widths`` is one number, or one for each edge."""
+def draw_scene(axes: Axes, scene: Scene, places: Mapping[str, Place] = ONE_VIEW, by_size: bool = False) -> None:
+    """Draw a scene into ``axes``, and name its regions in the margin of the view from the top.
 
-    pairs: Sequence[Pair]
-    color: str
-    widths: float | Sequence[float] = 2.2
-    alpha: float = 0.95
-    on_top: bool = True
-
-
-def draw_brain(
-    figure: Figure, places: dict[str, tuple[float, float, float, float]], atlas: Atlas, layers: Iterable[Edges]
-) -> None:
-    """Draw edges on glass brains, one for each view in ``places``, and name the regions of the edges on top.
-
-    ``places`` maps views ("z" from the top, "x" from the side, "y" from behind) to where they go in the figure. The
-    regions are named beside the view from the top.
+    ``places`` maps views ("z" from the top, "x" from the side, "y" from behind) to where they go. Without coordinates
+    there is one view, a circle. ``by_size`` draws every region as large as it is important, and names the first dozen.
     """
-    from nilearn.plotting import plot_glass_brain  # takes seconds to import
+    named = scene.touched[:12] if by_size else scene.touched
+    if scene.atlas.coordinates is None:
+        inner = axes.inset_axes(places["z"])
+        inner.set_axis_off()
+        inner.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), aspect="equal")
+        _draw(inner, scene, circle(scene.atlas)[:, :2], by_size)
+        _label_circle(inner, named[: 2 * MOST_LABELS], circle(scene.atlas)[:, :2], scene.atlas.names)
+        return
+    from nilearn.plotting.glass_brain import plot_brain_schematics  # takes seconds to import
 
-    assert atlas.coordinates is not None
-    layers = list(layers)
-    touched = _touched([pair for layer in layers if layer.on_top for pair in layer.pairs])
     for view, place in places.items():
-        axes = figure.add_axes(place)
-        display = plot_glass_brain(None, display_mode=view, axes=axes, figure=figure, annotate=False, alpha=0.5)
-        points = atlas.coordinates[:, VIEWS[view]]
-        inner = display.axes[view].ax
-        for layer in layers:
-            _draw_edges(inner, layer, points)
-        inner.scatter(points[:, 0], points[:, 1], s=5, color=KEPT, alpha=0.6, zorder=2, linewidths=0)
-        inner.scatter(points[touched, 0], points[touched, 1], s=26, color=INK, zorder=4, linewidths=0)
+        inner = axes.inset_axes(place)
+        inner.set_axis_off()
+        left, right, low, high = plot_brain_schematics(inner, view, alpha=0.5, zorder=0.5)
+        inner.set(xlim=(left, right), ylim=(low, high), aspect="equal")
+        points = scene.atlas.coordinates[:, VIEWS[view]]
+        _draw(inner, scene, points, by_size)
         if view == "z":
-            _label_regions(inner, touched, points, atlas.names)
+            _label_brain(inner, named, points, scene.atlas.names, say_rest=not by_size)
+
+
+def _draw(axes: Axes, scene: Scene, points: Floats, by_size: bool) -> None:
+    for layer in scene.layers:
+        _draw_edges(axes, layer, points)
+    axes.scatter(points[:, 0], points[:, 1], s=5, color=KEPT, alpha=0.6, zorder=2, linewidths=0)
+    touched = scene.touched
+    sizes = 4 + 220 * scene.sizes[touched] if by_size else 26
+    shown = points[touched]
+    axes.scatter(shown[:, 0], shown[:, 1], s=sizes, color=INK, alpha=0.75 if by_size else 1, zorder=4, linewidths=0)
 
 
 def _draw_edges(axes: Axes, layer: Edges, points: Floats) -> None:
     lines = [points[list(pair)] for pair in layer.pairs]
-    order = 3 if layer.on_top else 1
-    axes.add_collection(
-        LineCollection(lines, colors=layer.color, linewidths=layer.widths, alpha=layer.alpha, zorder=order)
-    )
+    widths = 0.5 if layer.faint else layer.widths or WIDTH
+    alpha, order = (0.28, 1) if layer.faint else (0.9, 3)
+    collection = LineCollection(lines, colors=layer.color, linewidths=widths, alpha=alpha, zorder=order)
+    axes.add_collection(collection, autolim=False)
 
 
-def _touched(pairs: Sequence[Pair]) -> list[int]:
-    """Return the regions that ``pairs`` touch, those with the most pairs first."""
-    ends, counts = np.unique(np.array(pairs, dtype=np.intp).reshape(-1), return_counts=True)
-    return [int(end) for end in ends[np.argsort(-counts, kind="stable")]]
+def circle(atlas: Atlas) -> Floats:
+    """Return places on a circle (n, 3), regions of the same coarse region next to each other, left ones on the left."""
+    n = len(atlas.names)
+    coarse = {name: number for number, name in enumerate(dict.fromkeys(atlas.regions or ("",) * n))}
+    groups = [coarse[name] for name in atlas.regions or ("",) * n]
+    sides = [side == "R" for side in atlas.hemispheres or ("",) * n]
+    # Half of the circle for each hemisphere, both from the top downwards.
+    order = np.lexsort((groups, sides)) if any(sides) else np.argsort(groups, kind="stable")
+    left = n - sum(sides)
+    angles = np.empty(n)
+    if any(sides) and left:
+        angles[order[:left]] = np.pi / 2 + np.pi * (np.arange(left) + 0.5) / left
+        angles[order[left:]] = np.pi / 2 - np.pi * (np.arange(n - left) + 0.5) / (n - left)
+    else:
+        angles[order] = np.pi / 2 - 2 * np.pi * np.arange(n) / n
+    return np.stack([np.cos(angles), np.sin(angles), np.zeros(n)], axis=1)
 
 
-def _label_regions(axes: Axes, touched: list[int], points: Floats, names: Sequence[str]) -> None:
+def _label_circle(axes: Axes, named: list[int], points: Floats, names: Sequence[str]) -> None:
+    right = [region for region in named if points[region, 0] >= 0]
+    left = [region for region in named if points[region, 0] < 0]
+    for regions, side in ((left, -1), (right, 1)):
+        shown = sorted(regions[:MOST_LABELS], key=lambda region: points[region, 1])
+        heights = spread([1.2 * float(points[region, 1]) for region in shown], -1.3, 1.3, 0.14)
+        for region, height in zip(shown, heights, strict=True):
+            _label(axes, names[region], points[region], (side * 1.3, height), "right" if side < 0 else "left")
+
+
+def _label_brain(axes: Axes, touched: list[int], points: Floats, names: Sequence[str], say_rest: bool) -> None:
     """Name regions beside the brain, left ones on the left, each with a line to its place."""
     named = touched[: 2 * MOST_LABELS]
     sides = {-1: [v for v in named if points[v, 0] < 0], 1: [v for v in named if points[v, 0] >= 0]}
-    for side, vertices in sides.items():
-        shown = sorted(vertices[:MOST_LABELS], key=lambda v: points[v, 1])
+    for side, regions in sides.items():
+        shown = sorted(regions[:MOST_LABELS], key=lambda v: points[v, 1])
         heights = spread([float(points[v, 1]) for v in shown], -105.0, 75.0, 10.0)
-        for vertex, height in zip(shown, heights, strict=True):
-            axes.annotate(
-                names[vertex],
-                xy=points[vertex],
-                xytext=(side * 84, height),
-                ha="right" if side < 0 else "left",
-                va="center",
-                fontsize=8,
-                color=INK,
-                annotation_clip=False,
-                arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.4, "alpha": 0.55, "shrinkA": 1, "shrinkB": 2},
-            )
-    missing = len(touched) - sum(min(len(vertices), MOST_LABELS) for vertices in sides.values())
-    if missing:
+        for region, height in zip(shown, heights, strict=True):
+            _label(axes, names[region], points[region], (side * 84, height), "right" if side < 0 else "left")
+    missing = len(touched) - sum(min(len(regions), MOST_LABELS) for regions in sides.values())
+    if missing and say_rest:
         more = f"and {missing} more region{'' if missing == 1 else 's'}"
         axes.text(84, -116, more, ha="left", va="center", fontsize=8, color=INK, style="italic")
+
+
+def _label(axes: Axes, name: str, point: Floats, place: tuple[float, float], align: Literal["left", "right"]) -> None:
+    axes.annotate(
+        plain(name),
+        xy=(float(point[0]), float(point[1])),
+        xytext=place,
+        ha=align,
+        va="center",
+        fontsize=8,
+        color=INK,
+        annotation_clip=False,
+        arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.4, "alpha": 0.55, "shrinkA": 1, "shrinkB": 2},
+    )
 
 
 def spread(heights: Sequence[float], low: float, high: float, gap: float) -> list[float]:

@@ -4,55 +4,44 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from countergraph.counterfactual import Counterfactual
-from countergraph.graphs.pairs import pairs_at
-from countergraph.plots.brain import Edges, draw_brain
-from countergraph.plots.style import ADDED, INK, KEPT, REMOVED
+from countergraph.plots.brain import THREE_VIEWS, draw_scene
+from countergraph.plots.scene import Scene, scene_of
+from countergraph.plots.style import INK, Place, board, plain
 
-PLACES = {"z": (0.16, 0.09, 0.42, 0.82), "x": (0.72, 0.5, 0.27, 0.38), "y": (0.74, 0.1, 0.23, 0.38)}
+CIRCLE: Place = (0.1, 0.08, 0.44, 0.8)
+MATRIX: Place = (0.65, 0.22, 0.33, 0.54)
 
 
-def plot_counterfactual(result: Counterfactual) -> Figure:
-    """Draw a counterfactual on a glass brain, or as a matrix where the atlas has no coordinates.
+def plot_counterfactual(result: Counterfactual, axes: Axes | None = None) -> Axes:
+    """Draw a counterfactual on a glass brain, or as a circle and a matrix where the atlas has no coordinates.
 
     Every region that a change touches is named in the margin of the top view, unless there are more than fit; then
     those with the most changes are.
     """
-    figure = Figure(figsize=(11, 7.2))
+    axes = board(axes, 11, 7.2)
     before, after = result.class_name(result.original_class), result.class_name(result.counterfactual_class)
     title = f"{result.subject}: {before} → {after}" if result.found else f"{result.subject}: {before}"
-    figure.suptitle(title, x=0.5, y=0.97, fontsize=15, color=INK)
-    if result.atlas is not None and result.atlas.coordinates is not None:
-        kept = set(pairs_at(np.flatnonzero(result.original), result.n_regions)) - set(result.removed)
-        layers = (
-            Edges(sorted(kept), KEPT, widths=0.5, alpha=0.28, on_top=False),
-            Edges(result.removed, REMOVED),
-            Edges(result.added, ADDED),
-        )
-        draw_brain(figure, PLACES, result.atlas, layers)
+    axes.text(0.5, 0.96, plain(title), ha="center", va="center", fontsize=15, color=INK, transform=axes.transAxes)
+    scene = scene_of(result)
+    if scene.atlas.coordinates is None:
+        draw_scene(axes, scene, {"z": CIRCLE})
+        _draw_matrix(axes.inset_axes(MATRIX), scene)
     else:
-        _draw_matrix(figure.add_axes((0.28, 0.1, 0.5, 0.78)), result)
-    figure.legend(handles=_legend(result), loc="lower center", ncols=3, frameon=False, fontsize=11)
-    return figure
+        draw_scene(axes, scene, THREE_VIEWS)
+    kept, removed, added = scene.layers
+    handles = [Line2D([], [], color=layer.color, lw=2.5, label=layer.name) for layer in (removed, added, kept)]
+    axes.legend(handles=handles, loc="lower center", ncols=3, frameon=False, fontsize=11)
+    return axes
 
 
-def _legend(result: Counterfactual) -> list[Line2D]:
-    counts = (("removed", REMOVED, len(result.removed)), ("added", ADDED, len(result.added)))
-    kept = int(result.original.sum()) - len(result.removed)
-    handles = [Line2D([], [], color=color, lw=2.5, label=f"{count} {name}") for name, color, count in counts]
-    return [*handles, Line2D([], [], color=KEPT, lw=1, label=f"{kept} kept")]
-
-
-def _draw_matrix(axes: Axes, result: Counterfactual) -> None:
-    n = result.n_regions
-    for pairs, color, size in (
-        (pairs_at(np.flatnonzero(result.original), n), "#d5d5d5", 6),
-        (result.removed, REMOVED, 26),
-        (result.added, ADDED, 26),
-    ):
-        points = np.array([*pairs, *((j, i) for i, j in pairs)]).reshape(-1, 2)
-        axes.scatter(points[:, 0], points[:, 1], s=size * min(1, 116 / n), color=color, marker="s", linewidths=0)
+def _draw_matrix(axes: Axes, scene: Scene) -> None:
+    n = len(scene.atlas.names)
+    for layer in scene.layers:
+        points = np.array([*layer.pairs, *((j, i) for i, j in layer.pairs)]).reshape(-1, 2)
+        size = (3 if layer.faint else 22) * min(1, 116 / n)
+        color = "#d5d5d5" if layer.faint else layer.color
+        axes.scatter(points[:, 0], points[:, 1], s=size, color=color, marker="s", linewidths=0)
     axes.set(xlim=(-1, n), ylim=(n, -1), aspect="equal", xlabel="region", ylabel="region")

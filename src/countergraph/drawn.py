@@ -1,0 +1,52 @@
+"""Objects that can draw themselves.
+
+The drawing is far above them in the layers, and takes seconds to import, so it is named here and imported when asked
+for, as pandas does with its plotting backends.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from countergraph.errors import unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from plotly.graph_objects import Figure
+
+
+class Drawn:
+    """Gives an explanation ``plot``, ``view`` and its looks in a notebook."""
+
+    _plots: ClassVar[tuple[str, ...]]
+    """The names of its plots in `countergraph.plots.registry`; the first is the default."""
+
+    @property
+    def _words(self) -> str:
+        """What is said above the picture in a notebook."""
+        raise NotImplementedError
+
+    @property
+    def _table(self) -> pd.DataFrame:
+        """What is listed below the picture in a notebook."""
+        raise NotImplementedError
+
+    def plot(self, kind: str | None = None, axes: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw it with matplotlib, into ``axes`` or a new figure; ``kind`` chooses where there are several plots."""
+        name = self._plots[0] if kind is None else kind
+        if name not in self._plots:
+            raise unknown("plot", name, self._plots)
+        axes = import_module("countergraph.plots.registry").PLOTS[name](self, axes=axes, **options)
+        assert axes is not None
+        return axes
+
+    def view(self, k: int = 12) -> Figure:
+        """Show it on a brain in space, with plotly; the ``k`` strongest pairs of each direction where it has many."""
+        figure: Figure = import_module("countergraph.plots.interactive").view(self, k)
+        return figure
+
+    def _repr_html_(self) -> str:
+        html: str = import_module("countergraph.plots.notebook").to_html(self)
+        return html

@@ -1,0 +1,35 @@
+"""The picture of a comparison: how far the counterfactuals of each black box are, and where the boxes agree."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from countergraph.explain.compare import Comparison
+from countergraph.plots.style import ADDED, INK, board, plain
+
+
+def plot_comparison(comparison: Comparison, axes: Axes | None = None) -> Axes:
+    """Draw the distances of each black box as a box plot, and beside it the rank agreement of the regions."""
+    axes = board(axes, 11, 1.8 + 0.5 * len(comparison.results))
+    names = [plain(name) for name in comparison.results]
+    left = axes.inset_axes((0.17, 0.24, 0.4, 0.62))
+    distances = [[each.distance or 0 for each in results.found] for results in comparison.results.values()]
+    median = {"color": ADDED}
+    left.boxplot(distances[::-1], orientation="horizontal", whis=(10, 90), showfliers=False, medianprops=median)
+    left.set_yticks(range(1, len(names) + 1), names[::-1], fontsize=9)
+    left.set_xscale("log")
+    left.xaxis.set_major_formatter("{x:.0f}")
+    left.set_xlabel("changes (10%, 25%, 50%, 75%, 90%)", fontsize=9)
+    left.set_title("How far to the other class", fontsize=11, color=INK, loc="left")
+    left.spines[["top", "right"]].set_visible(False)
+    right = axes.inset_axes((0.74, 0.24, 0.24, 0.62))
+    table = comparison.agreement().to_numpy()
+    right.imshow(table, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
+    for (i, j), value in np.ndenumerate(table):
+        color = "white" if abs(value) > 0.6 else INK
+        right.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=9, color=color)
+    right.set_xticks(range(len(names)), names, fontsize=8, rotation=20, ha="right")
+    right.set_yticks(range(len(names)), names, fontsize=8)
+    right.set_title("Agreement on regions", fontsize=11, color=INK, loc="left")
+    return axes

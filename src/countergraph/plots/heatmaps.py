@@ -1,0 +1,53 @@
+"""Where a classifier looks, by coarse region: one heatmap for each class (Figure 9 of the paper)."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import Normalize
+
+from countergraph.explain.importance import GlobalExplanation
+from countergraph.plots.style import INK, board, figure_of, plain
+
+ADDED_MAP, REMOVED_MAP = "Blues", "Reds"
+MOST_NAMES = 40
+
+
+def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, normalised: bool = False) -> Axes:
+    """Draw one heatmap for each class: above the diagonal, in blue, what is added to graphs of other classes; below, in
+    red, what is removed from graphs of the class. In both the presence of an edge speaks for the class.
+
+    ``normalised`` divides each cell by its number of pairs.
+    """  # noqa: D205
+    count = len(explanation.classes)
+    axes = board(axes, 6.6 * count, 5.8)
+    unit = "changes per pair" if normalised else "changes"
+    for label, name in enumerate(explanation.classes):
+        panel = axes.inset_axes(((label + 0.24) / count, 0.22, 0.58 / count, 0.7))
+        above, below = (table.to_numpy() for table in explanation.heatmaps(label, normalised))
+        scale = Normalize(0, max(float(above.max()), float(below.max()), 1e-12))
+        for values, cmap, bar in ((above, ADDED_MAP, 0.835), (below, REMOVED_MAP, 0.92)):
+            _draw_half(panel, values, cmap, scale, lower=cmap == REMOVED_MAP)
+            side = axes.inset_axes(((label + bar) / count, 0.3, 0.018 / count, 0.54))
+            colors = figure_of(axes).colorbar(ScalarMappable(scale, cmap), cax=side)
+            colors.ax.tick_params(labelsize=7)
+            colors.ax.set_title("added" if cmap == ADDED_MAP else "removed", fontsize=7, color=INK)
+        size, names = len(above), [plain(each) for each in explanation.region_names]
+        shown = range(size) if size <= MOST_NAMES else []
+        panel.set_xticks(list(shown), names if shown else [], rotation=45, ha="right", fontsize=8)
+        panel.set_yticks(list(shown), names if shown else [], fontsize=8)
+        panel.set_title(plain(f"{name} ({unit})"), color=INK, fontsize=11)
+        panel.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5), aspect="equal")
+    return axes
+
+
+def _draw_half(axes: Axes, values: np.ndarray, cmap: str, scale: Normalize, lower: bool) -> None:
+    """Colour the cells of one half; a cell on the diagonal belongs to both, each gets its half of it."""
+    size = len(values)
+    half = np.tril(np.ones((size, size), dtype=bool), -1)
+    axes.imshow(np.where(half if lower else half.T, values, np.nan), cmap=cmap, norm=scale)
+    corners = np.array([(-0.5, -0.5), (0.5, 0.5), (-0.5, 0.5) if lower else (0.5, -0.5)])
+    triangles = np.arange(size)[:, None, None] + corners
+    axes.add_collection(PolyCollection(triangles, array=values.diagonal(), cmap=cmap, norm=scale, linewidths=0))
