@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: .venv demo test lint format bench clean
+.PHONY: .venv demo test lint format bench browser clean
 
 .venv: $(STAMP)
 
@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)
 	$(BIN)/countergraph demo
 
-test: lint
+test: lint browser
 	$(BIN)/python -m pytest --numprocesses auto
 
 lint: $(STAMP)
@@ -24,6 +24,10 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Pages are tested in Debian's chromium; where it cannot be installed those tests skip and say so.
+browser:
+	command -v chromium >/dev/null || (apt-get -qq update && apt-get -qq install -y chromium >/dev/null) || true
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

@@ -172,10 +172,54 @@ def test_the_demo_ends_with_a_sentence_a_table_and_a_picture(tmp_path: Path) -> 
     assert sentence in " ".join(readme.replace("\n> ", " ").split()), "the README quotes the demo"
     assert "in ASD" in done.stdout
     assert (tmp_path / "here" / "person.png").stat().st_size > 50_000
+    assert "subject-047" in (tmp_path / "here" / "report.html").read_text(encoding="utf-8")
     last = done.stdout.strip().splitlines()[-1].split()
     asked = countergraph(*last[1:], "--quiet", cwd=tmp_path)
     assert asked.returncode == 0, asked.stderr
     assert "is classified as" in asked.stdout
+
+
+@pytest.mark.slow
+def test_a_report_in_every_format(place: Path, tmp_path: Path) -> None:
+    who = (
+        "report",
+        place / "cohort.npz",
+        place / "model.cgm",
+        "--runs",
+        "1",
+        "--local-runs",
+        "3",
+        "--subject",
+        "subject-002",
+    )
+    told = countergraph(*who, "--out", tmp_path / "r.json", "--figures", tmp_path / "figures", "--json")
+    assert told.returncode == 0, told.stderr
+    assert len(json.loads(told.stdout)["figures"]) == len(list((tmp_path / "figures").glob("*.png"))) >= 8
+    assert json.loads((tmp_path / "r.json").read_text())["headline"] == json.loads(told.stdout)["headline"]
+    page = countergraph(*who, "--out", tmp_path / "r.html")
+    assert page.returncode == 0, page.stderr
+    assert "written:" in page.stdout
+    tables = countergraph(*who, "--out", tmp_path / "tables", "--format", "csv")
+    assert tables.returncode == 0, tables.stderr
+    assert (tmp_path / "tables" / "regions.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--out", "r.docx"), "a report is written as html, json, csv, not 'docx'"),
+        (("--out", "r.html", "--figure-format", "bmp"), "--figure-format is one of png, svg, pdf, not 'bmp'"),
+        (("--out", "r.html", "--subject", "nobody"), "no subject is called 'nobody'"),
+        (("--out", "nowhere/r.html"), "there is no folder nowhere to write to"),
+    ],
+)
+def test_a_report_that_cannot_be_is_refused_at_once(
+    place: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = countergraph("report", place / "cohort.npz", place / "model.cgm", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_real_cohort_by_name(real_data: Path) -> None:

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from countergraph.plots.regions import plot_roi_brain as plot_roi_brain
     from countergraph.plots.regions import plot_roi_strip as plot_roi_strip
     from countergraph.plots.registry import PLOTS as PLOTS
+    from countergraph.report.report import Report as Report
+    from countergraph.report.report import make_report as make_report
     from countergraph.search.methods import METHODS as METHODS
 
 # Where each public name lives. They are imported when first used, so that `countergraph --help` does not wait for
@@ -100,6 +102,7 @@ _HOMES = {
     "plots.local": ("plot_local",),
     "plots.regions": ("plot_roi_bars", "plot_roi_brain", "plot_roi_strip"),
     "plots.registry": ("PLOTS",),
+    "report.report": ("Report", "make_report"),
     "search.methods": ("METHODS",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

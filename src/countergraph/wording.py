@@ -73,7 +73,13 @@ def counterfactual_sentence(
     )
 
 
+def count(number: int, noun: str) -> str:
+    """Say how many: "1 search", "5 searches"."""
+    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
+
+
 def nothing_found_sentence(subject: str, before: str | None, calls: int) -> str:
     """Say that no counterfactual was found."""
     known = f"{subject} is classified as {before}" if before is not None else f"{subject} was not classified"
-    return f"{known}. No counterfactual was found within {calls} question{'' if calls == 1 else 's'}."
+    return f"{known}. No counterfactual was found within {count(calls, 'question')}."

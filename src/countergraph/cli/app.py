@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from countergraph.cli import data, demo, explain, methods, models, train
+from countergraph.cli import data, demo, explain, methods, models, report, train
 from countergraph.version import __version__
 
 app = typer.Typer(
@@ -36,5 +36,6 @@ app.command("demo")(demo.demo)
 app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("explain")(explain.explain)
+app.command("report")(report.report)
 app.command("methods")(methods.methods)
 app.command("models")(models.models)

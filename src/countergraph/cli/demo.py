@@ -22,6 +22,8 @@ from countergraph.cli.shared import (
 from countergraph.cli.train import print_accuracy
 from countergraph.errors import InputError
 
+LOCAL_RUNS = 100
+
 
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Where to put what it makes.")] = Path("countergraph-demo"),
@@ -29,16 +31,17 @@ def demo(
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make a cohort, train a model, explain everybody, and show one person. Takes about half a minute."""
+    """Make a cohort, train a model, explain everybody, and write the report. Takes about a minute."""
     show = not (json or quiet)
     with working("loading", show):
         from countergraph.classifiers.model_files import save_model
         from countergraph.classifiers.training import train
         from countergraph.datasets.synthetic import make_cohort
-        from countergraph.explain.quality import compare_with_optimum, typical_person
+        from countergraph.explain.quality import compare_with_optimum, typical_people, typical_person
         from countergraph.find import find_counterfactuals
         from countergraph.graphs.files import save_dataset
         from countergraph.plots.style import save_picture
+        from countergraph.report.report import Report
 
     mark = folder / ".countergraph-demo"
     if folder.exists() and any(folder.iterdir()) and not mark.exists():
@@ -61,8 +64,17 @@ def demo(
         say("\n3. The fewest changes that change its answer, for everybody (OFS+OBS)", style="bold")
         print_table(quality)
     person = typical_person(results, data)
-    paths = {name: folder / name for name in ("cohort.npz", "model.cgm", "results.json", "person.png")}
+    paths = {name: folder / name for name in ("cohort.npz", "model.cgm", "results.json", "person.png", "report.html")}
+    names = list(dict.fromkeys([person.subject, *typical_people(results, data, 2)]))
+    with progress_bar(f"explaining {' and '.join(names)} in depth", show) as progress:
+        local = {
+            name: find_counterfactuals(
+                model, data.subset([name]), "ofs+obs", data, seed=seed, runs=LOCAL_RUNS, progress=progress
+            )
+            for name in names
+        }
     with working("drawing", show):
+        Report(model, data, results, local).save(paths["report.html"])
         save_dataset(data, paths["cohort.npz"])
         save_model(model, paths["model.cgm"])
         paths["results.json"].write_text(json_module.dumps([each.to_dict() for each in results]), encoding="utf-8")
@@ -76,6 +88,7 @@ def demo(
     if show:
         say()
         print_changes(person, data)
-        say(f"\nThe picture is {paths['person.png']}; cohort, model and all results lie beside it.")
+        say(f"\nThe report is {paths['report.html']}: open it in a browser, it needs no network.", style="bold")
+        say("The picture of this person, the cohort, the model and all results lie beside it.")
         command = f"countergraph explain {paths['cohort.npz']} {paths['model.cgm']} --subject {data.names[0]}"
         say(f"Ask about anybody else:\n  .venv/bin/{command}")

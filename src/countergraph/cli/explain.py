@@ -28,22 +28,25 @@ from countergraph.cli.shared import (
     say,
 )
 from countergraph.errors import InputError, Interrupted
+from countergraph.wording import count
 
 if TYPE_CHECKING:
     from countergraph.counterfactual import Counterfactual, Counterfactuals
     from countergraph.graphs.dataset import GraphDataset
 
 PICTURES = (".png", ".svg", ".pdf")
+BlackBox = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model file of 'train'; 'published' for the paper's own rule; an http address; or program:COMMAND.",
+    ),
+]
 
 
 def explain(
     source: Source,
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="A model file of 'train'; 'published' for the paper's own rule; an http address; or program:COMMAND."
-        ),
-    ],
+    model: BlackBox,
     subject: Annotated[str, typer.Option(help="Who: a subject's name ('countergraph data show --json' lists them).")],
     method: Annotated[str, typer.Option(help="How to search ('countergraph methods' lists all).")] = "ofs+obs",
     runs: Annotated[int, typer.Option(help="Independent searches; the closest result is shown.")] = 1,
@@ -76,7 +79,7 @@ def explain(
     cohorts = root if source in ("asd", "adhd") else None
     data = open_dataset(source, root=cohorts, atlas=atlas, binarize=binarize, control=control, labels=labels)
     person = data.subset([subject])
-    black_box = _black_box(model, data, root)
+    black_box = open_black_box(model, data, root)
     interrupted = False
     with progress_bar(f"explaining {subject}", not (json or quiet)) as progress:
         try:
@@ -111,7 +114,8 @@ def explain(
         raise typer.Exit(1)
 
 
-def _black_box(model: str, data: GraphDataset, root: Path | None) -> object:
+def open_black_box(model: str, data: GraphDataset, root: Path | None) -> object:
+    """Return the black box that a word on the command line means."""
     if model == "published":
         from countergraph.classifiers.linear_rule import load_published_rule
 
@@ -156,7 +160,7 @@ def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, q
         say()
         print_changes(best, data)
     phases = ", ".join(f"{calls} in {phase}" for phase, calls in best.calls_by_phase.items())
-    say(f"\n{best.calls} question{'' if best.calls == 1 else 's'} to the model ({phases}); {best.stopped}.")
+    say(f"\n{count(best.calls, 'question')} to the model ({phases}); {best.stopped}.")
     if len(results) > 1:
         distances = sorted(result.distance for result in results if result.distance is not None)
         found = f"{len(distances)} of {len(results)} runs found a counterfactual"

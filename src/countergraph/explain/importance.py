@@ -14,7 +14,7 @@ from countergraph.counterfactual import Counterfactuals
 from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import Bits, Floats, pair_ends
+from countergraph.graphs.pairs import Bits, Floats, Indices, pair_ends
 
 SIGNS = ("+", "-")
 
@@ -85,12 +85,15 @@ class GlobalExplanation(Drawn):
 
     @cached_property
     def roi_table(self) -> pd.DataFrame:
-        """One row for each region, the most important first: its counters, and all of them together."""
+        """One row for each region, the most important first: its counters, their sum, and a test against chance."""
         columns = dict(zip(self.counter_names, self.roi_counters.astype(int), strict=True))
         table = pd.DataFrame({"region": list(self.atlas.names), **columns})
         if self.atlas.regions is not None:
             table.insert(1, "part of", list(self.atlas.regions))
         table["total"] = self.roi_counters.sum(axis=0).astype(int)
+        tests = self.significance()["roi"]
+        for name in ("expected", "p", "q"):
+            table[name] = tests[name].to_numpy()
         return table.sort_values("total", ascending=False, kind="stable").reset_index(drop=True)
 
     @property
@@ -119,13 +122,17 @@ class GlobalExplanation(Drawn):
         return self.atlas.regions or self.atlas.names
 
     @cached_property
-    def _cells(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each pair its cell in the table of coarse regions, the smaller index first."""
+    def _cells(self) -> Indices:
+        """For each pair its cell in the table of coarse regions, row by row; the smaller region is the row."""
         number = {name: i for i, name in enumerate(self.region_names)}
         coarse = np.array([number[name] for name in self._coarse])
         first, second = pair_ends(self.n_regions)
         low, high = np.minimum(coarse[first], coarse[second]), np.maximum(coarse[first], coarse[second])
-        return low, high
+        return np.asarray(low * len(number) + high)
+
+    @cached_property
+    def _cell_sizes(self) -> Floats:
+        return np.bincount(self._cells, minlength=len(self.region_names) ** 2).astype(np.float64)
 
     def by_region(self, values: Floats, normalised: bool = False) -> pd.DataFrame:
         """Sum values over pairs (pairs,) into a symmetric table of coarse regions.
@@ -133,13 +140,11 @@ class GlobalExplanation(Drawn):
         ``normalised`` divides by the number of pairs in each cell; otherwise large regions always win.
         """
         names = self.region_names
-        low, high = self._cells
-        table = np.zeros((2, len(names), len(names)))
-        np.add.at(table[0], (low, high), values)
-        np.add.at(table[1], (low, high), 1)
-        table += np.triu(table, 1).swapaxes(-1, -2)
-        shown = table[0] / np.maximum(table[1], 1) if normalised else table[0]
-        return pd.DataFrame(shown, index=names, columns=names)
+        table: Floats = np.bincount(self._cells, values, self._cell_sizes.size).astype(np.float64)
+        if normalised:
+            table /= np.maximum(self._cell_sizes, 1)
+        upper = table.reshape(len(names), len(names))
+        return pd.DataFrame(upper + np.triu(upper, 1).T, index=names, columns=names)
 
     def heatmaps(self, label: int, normalised: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the two halves of the paper's Figure 9 for a class: presence matters for it in both.
@@ -165,6 +170,19 @@ class GlobalExplanation(Drawn):
         frame["p"], frame["q"] = tests["p"].to_numpy()[seen], tests["q"].to_numpy()[seen]
         return frame.sort_values("total", ascending=False, kind="stable").reset_index(drop=True)
 
+    def cell_table(self) -> pd.DataFrame:
+        """Return one row for each two coarse regions between which anything changes, with a test against chance."""
+        tests = self.significance()["cell"]
+        ends = [(a, b) for i, a in enumerate(self.region_names) for b in self.region_names[i:]]
+        table = pd.DataFrame(ends, columns=["first", "second"])
+        upper = self._cell_sizes.reshape(len(self.region_names), -1)[np.triu_indices(len(self.region_names))]
+        table["pairs"] = upper.astype(int)
+        table["total"] = tests["observed"].to_numpy().astype(int)
+        for name in ("expected", "p", "q"):
+            table[name] = tests[name].to_numpy()
+        changed = table[table["total"] > 0]
+        return changed.sort_values("total", ascending=False, kind="stable").reset_index(drop=True)
+
     def significance(self, permutations: int = 1000, seed: int = 0) -> dict[str, pd.DataFrame]:
         """Test which pairs, regions and cells change more often than if the changes fell at random.
 
@@ -177,7 +195,16 @@ class GlobalExplanation(Drawn):
         dict
             "pair", "roi" and "cell", each a table with the columns observed, expected, p and q.
         """
-        rng = np.random.default_rng(seed)
+        key = (permutations, seed)
+        if key not in self._tests:
+            self._tests[key] = self._simulate(permutations, np.random.default_rng(seed))
+        return self._tests[key]
+
+    @cached_property
+    def _tests(self) -> dict[tuple[int, int], dict[str, pd.DataFrame]]:
+        return {}
+
+    def _simulate(self, permutations: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
         observed = self._levels(self.counters.sum(axis=(0, 1)))
         sums = {level: np.zeros_like(values) for level, values in observed.items()}
         reached = {level: np.zeros_like(values) for level, values in observed.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -10,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from countergraph.classifiers.linear_rule import LinearRule, linear_form
 from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
@@ -40,6 +42,23 @@ class Litmus(Drawn):
     def _table(self) -> pd.DataFrame:
         table = pd.DataFrame({"region": self.names, "importance": self.importance, "used": self.used})
         return table.sort_values("importance", ascending=False, kind="stable")
+
+
+def used_vertices(black_box: object, classes: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Return the regions that a black box is known to use, by the rows of the ROI strip in which they should show.
+
+    A rule that counts the edges inside vertex sets uses these; of any other black box nothing is known. Edges inside a
+    set that speaks for a class are removed from its graphs and added to those of the other.
+    """
+    rule = black_box if isinstance(black_box, LinearRule) else linear_form(getattr(black_box, "estimator", black_box))
+    if not isinstance(rule, LinearRule):
+        return {}
+    low, high = classes
+    rows: dict[str, tuple[int, ...]] = {}
+    for vertices, weight in zip(rule.vertex_sets, rule.weights, strict=True):
+        for name in (f"{low} +", f"{high} -") if weight > 0 else (f"{low} -", f"{high} +"):
+            rows[name] = tuple(sorted({*rows.get(name, ()), *vertices}))
+    return rows
 
 
 def litmus(explanation: GlobalExplanation, vertices: ArrayLike) -> Litmus:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 import numpy as np
 import pandas as pd
 
@@ -39,6 +41,22 @@ def compare_with_optimum(results: Counterfactuals, rule: object) -> pd.DataFrame
             for name, values in rows.items()
         }
     ).T.rename_axis("")
+
+
+def typical_people(results: Counterfactuals, data: GraphDataset, count: int) -> list[str]:
+    """Return the names of people to show: the classes in turn, in each those nearest to its median distance."""
+    closest: dict[int, Counterfactual] = {}
+    for each in results.found:
+        best = closest.setdefault(each.graph_index, each)
+        if (each.distance or 0) < (best.distance or 0):
+            closest[each.graph_index] = each
+    queues = []
+    for label in range(len(data.classes)):
+        own = [each for each in closest.values() if each.original_class == label]
+        middle = float(np.median([each.distance or 0 for each in own])) if own else 0.0
+        queues.append(sorted(own, key=lambda each: abs((each.distance or 0) - middle)))
+    in_turn = [each for turn in zip_longest(*reversed(queues)) for each in turn if each is not None]
+    return [each.subject for each in in_turn[:count]]
 
 
 def typical_person(results: Counterfactuals, data: GraphDataset) -> Counterfactual:

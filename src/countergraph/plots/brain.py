@@ -109,8 +109,16 @@ def _label_brain(axes: Axes, touched: list[int], points: Floats, names: Sequence
             _label(axes, names[region], points[region], (side * 84, height), "right" if side < 0 else "left")
     missing = len(touched) - sum(min(len(regions), MOST_LABELS) for regions in sides.values())
     if missing and say_rest:
-        more = f"and {missing} more region{'' if missing == 1 else 's'}"
-        axes.text(84, -116, more, ha="left", va="center", fontsize=8, color=INK, style="italic")
+        axes.text(
+            84,
+            -116,
+            f"and {missing} more {'region' if missing == 1 else 'regions'}",
+            ha="left",
+            va="center",
+            fontsize=8,
+            color=INK,
+            style="italic",
+        )
 
 
 def _label(axes: Axes, name: str, point: Floats, place: tuple[float, float], align: Literal["left", "right"]) -> None:

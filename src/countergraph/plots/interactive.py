@@ -136,5 +136,5 @@ def scene_layout(scene: Scene) -> dict[str, Any]:
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
         "legend": {"orientation": "h", "x": 0.5, "xanchor": "center", "y": 0, "yanchor": "bottom"},
         "height": 480,
-        "paper_bgcolor": "white",
+        "paper_bgcolor": "rgba(0, 0, 0, 0)",
     }

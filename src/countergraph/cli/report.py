@@ -1,0 +1,88 @@
+"""``countergraph report``: everything about a classifier and a cohort, on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from countergraph.cli.explain import PICTURES, BlackBox, open_black_box
+from countergraph.cli.shared import (
+    AsJson,
+    AtlasName,
+    Binarize,
+    Control,
+    Force,
+    LabelFile,
+    Quiet,
+    Root,
+    Source,
+    check_free,
+    open_dataset,
+    print_json,
+    progress_bar,
+    say,
+    working,
+)
+from countergraph.errors import InputError
+
+FORMATS = ("html", "json", "csv")
+
+
+def report(
+    source: Source,
+    model: BlackBox,
+    path: Annotated[Path, typer.Option("--out", help="The page (.html), the file (.json) or the folder (CSV).")],
+    subject: Annotated[
+        list[str] | None, typer.Option(help="Whom to show one by one; may be given several times.")
+    ] = None,
+    subjects: Annotated[int, typer.Option(help="How many people to choose, if none is named.")] = 4,
+    runs: Annotated[int, typer.Option(help="Searches for each graph.")] = 5,
+    local_runs: Annotated[int, typer.Option(help="Searches for each person shown; the paper has 1000.")] = 200,
+    method: Annotated[str, typer.Option(help="How to search ('countergraph methods' lists all).")] = "ofs+obs",
+    k: Annotated[int, typer.Option(help="Connections changed in one step.")] = 5,
+    max_calls: Annotated[int, typer.Option(help="Most questions to the model in each phase.")] = 2000,
+    seed: Annotated[int, typer.Option(help="Same seed, same report.")] = 0,
+    format: Annotated[  # noqa: A002 - the word users know
+        str | None, typer.Option(help="html, json or csv (a folder of tables); by default as --out ends.")
+    ] = None,
+    figures: Annotated[Path | None, typer.Option(help="A folder for every picture at print quality.")] = None,
+    figure_format: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",
+    root: Root = None,
+    atlas: AtlasName = None,
+    binarize: Binarize = None,
+    control: Control = None,
+    labels: LabelFile = None,
+    force: Force = False,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Explain a whole cohort and some of its people, on one page that needs no network."""
+    kind = format or path.suffix.removeprefix(".") or "csv"
+    if kind not in FORMATS:
+        raise InputError(f"a report is written as {', '.join(FORMATS)}, not {kind!r}: choose with --format")
+    if f".{figure_format}" not in PICTURES:
+        raise InputError(f"--figure-format is one of {', '.join(each[1:] for each in PICTURES)}, not {figure_format!r}")
+    check_free(path, force)
+    from countergraph.report.report import make_report
+
+    show = not (json or quiet)
+    cohorts = root if source in ("asd", "adhd") else None
+    data = open_dataset(source, root=cohorts, atlas=atlas, binarize=binarize, control=control, labels=labels)
+    black_box = open_black_box(model, data, root)
+    with progress_bar("explaining everybody", show) as progress:
+        people = subject or subjects
+        made = make_report(black_box, data, method, runs, people, local_runs, k, max_calls, seed, progress)
+    with working("drawing", show):
+        made.save(path, kind)
+        pictures = []
+        if figures is not None:
+            from countergraph.report.pictures import save_pictures
+
+            pictures = save_pictures(made, figures, figure_format)
+    if json:
+        print_json({"out": str(path), "figures": [str(each) for each in pictures], "headline": made.headline})
+        return
+    say(made.headline)
+    say(f"written: {path}" + (f", and {len(pictures)} pictures in {figures}" if figures is not None else ""))

@@ -1,0 +1,1 @@
+"""One report of a whole study: a page, or the same numbers for machines."""

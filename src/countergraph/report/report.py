@@ -1,0 +1,280 @@
+"""A study and everything that is told about it: tables first; the page and the files are made of these."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from countergraph.classifiers.linear_rule import linear_form
+from countergraph.classifiers.model import Model
+from countergraph.counterfactual import Counterfactual, Counterfactuals
+from countergraph.errors import FileError, InputError
+from countergraph.explain.contrastive import changes
+from countergraph.explain.importance import GlobalExplanation
+from countergraph.explain.litmus import Litmus, litmus, used_vertices
+from countergraph.explain.local import LocalExplanation
+from countergraph.explain.quality import compare_with_optimum, typical_people
+from countergraph.find import find_counterfactuals
+from countergraph.graphs.dataset import GraphDataset
+from countergraph.search.driver import Progress
+from countergraph.version import __version__
+from countergraph.wording import count
+
+FORMAT = "countergraph-report/1"
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What a classifier looks at in a cohort, and why some of its people are classified as they are.
+
+    Parameters
+    ----------
+    black_box
+        The classifier. It is asked nothing more; what it is known to be made of is told.
+    data
+        The cohort.
+    results
+        Counterfactuals of the graphs of the cohort.
+    local
+        For some people, many counterfactuals each.
+    """
+
+    black_box: object
+    data: GraphDataset
+    results: Counterfactuals
+    local: dict[str, Counterfactuals] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not len(self.results):
+            raise InputError("a report needs at least one result")
+
+    @cached_property
+    def whole(self) -> GlobalExplanation | None:
+        """The global explanation; None if no search found anything."""
+        return GlobalExplanation(self.results) if self.results.found else None
+
+    @cached_property
+    def litmus(self) -> Litmus | None:
+        """The litmus test, where the vertices that the classifier uses are known."""
+        used = sorted({vertex for row in self.marks.values() for vertex in row})
+        return litmus(self.whole, used) if used and self.whole and len(used) < self.data.n_regions else None
+
+    @cached_property
+    def marks(self) -> dict[str, tuple[int, ...]]:
+        """The vertices that the classifier is known to use, by row of the strip."""
+        return used_vertices(self.black_box, self.data.classes) if len(self.data.classes) == 2 else {}
+
+    def person(self, name: str) -> Counterfactual:
+        """Return the closest counterfactual of a person, or a search that found none."""
+        own = self.results.where(lambda each: each.subject == name)
+        everything = Counterfactuals([*own, *self.local.get(name, ())])
+        return everything.closest() or everything[0]
+
+    @cached_property
+    def people(self) -> dict[str, LocalExplanation | None]:
+        """The people shown one by one, with their local explanation where enough was found."""
+        return {name: LocalExplanation(runs) if runs.found else None for name, runs in self.local.items()}
+
+    @cached_property
+    def model_table(self) -> pd.DataFrame:
+        """What is known of the classifier, and how often it is right."""
+        asked = {each.graph_index: each.original_class for each in self.results if each.original_class is not None}
+        agrees = np.mean([label == self.data.labels[index] for index, label in asked.items()]) if asked else math.nan
+        rows: list[tuple[str, object]] = [("kind", type(self.black_box).__name__)]
+        if isinstance(self.black_box, Model):
+            rates = self.black_box.accuracy
+            rows = [
+                ("kind", f"{self.black_box.kind}, {self.black_box.settings['classifier']}"),
+                ("accuracy on graphs it did not see (5 folds)", rates.cross_validated),
+                ("the same, balanced over the classes", rates.balanced),
+                ("area under the ROC curve on graphs it did not see", rates.auc),
+                ("accuracy on the graphs it learnt from", rates.training),
+                ("candidates it was chosen from", rates.chosen_from),
+            ]
+        rows.append(("agrees with the labels of this cohort", float(agrees)))
+        rows.append(("always answering the larger class", float(np.bincount(self.data.labels).max() / len(self.data))))
+        return pd.DataFrame([row for row in rows if row[1] is not None], columns=["what", "value"], dtype=object)
+
+    @cached_property
+    def search_table(self) -> pd.DataFrame:
+        """How the search went, by the class that the classifier gives."""
+        rows = []
+        for label, name in enumerate(self.data.classes):
+            own = self.results.where(lambda each, label=label: each.original_class == label)  # type: ignore[misc]
+            if not len(own):
+                continue
+            row: dict[str, object] = {"classified as": name, "searches": len(own), "found": len(own.found)}
+            distances = [each.distance for each in own.found]
+            for p in (10, 25, 50, 75, 90):
+                row[f"changes {p}%"] = float(np.percentile(np.array(distances), p)) if distances else math.nan
+            row["questions (median)"] = float(np.median([each.calls for each in own]))
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def optimum_table(self) -> pd.DataFrame | None:
+        """Distances beside the exact optimum, for a classifier that is linear in the edges."""
+        form = getattr(self.black_box, "estimator", self.black_box)
+        if len(self.data.classes) != 2 or linear_form(form) is None or not self.results.found:
+            return None
+        return compare_with_optimum(self.results, self.black_box).reset_index(names="what")
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """How this was made."""
+        first = self.results[0]
+        return {
+            "cohort": self.data.fingerprint,
+            "atlas": self.data.atlas.name,
+            "method": first.method,
+            **first.parameters,
+            "runs": 1 + max(each.run for each in self.results),
+            "searches": len(self.results),
+            "questions": sum(each.calls for each in self.results),
+            "countergraph": __version__,
+        }
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All tables by name: what the page shows, and the CSV files hold in full."""
+        tables = {
+            "cohort": self.data.summary().reset_index(names="class"),
+            "model": self.model_table,
+            "search": self.search_table,
+            "results": self.results.to_frame(),
+        }
+        if self.optimum_table is not None:
+            tables["optimum"] = self.optimum_table
+        if self.whole is not None:
+            tables |= {
+                "regions": self.whole.roi_table,
+                "cells": self.whole.cell_table(),
+                "pairs": self.whole.pair_table(),
+            }
+        if self.litmus is not None:
+            tables["litmus"] = self.litmus._table
+        for name, local in self.people.items():
+            tables[f"changes of {name}"] = changes(self.person(name), self.data)
+            if local is not None:
+                tables[f"local of {name}"] = local.table
+        return tables
+
+    @cached_property
+    def headline(self) -> str:
+        """The report in three sentences."""
+        found = self.results.found
+        graphs = len({each.graph_index for each in self.results})
+        text = f"{count(graphs, 'graph')}, {count(len(self.results), 'search')}, {count(len(found), 'counterfactual')}."
+        if self.whole is None:
+            return f"{text} Nothing that was tried changed the classifier's answer."
+        middle = int(np.median([each.distance or 0 for each in found]))
+        top = ", ".join(str(name) for name in self.whole.roi_importance.nlargest(3).index)
+        return (
+            f"{text} Half of them change {count(middle, 'connection')} or fewer. "
+            f"The regions whose connections change most often: {top}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON: the same numbers as the page, and every result."""
+        return {
+            "format": FORMAT,
+            "headline": self.headline,
+            "facts": self.facts,
+            "litmus": None
+            if self.litmus is None
+            else {"roc_auc": self.litmus.roc_auc, "average_precision": self.litmus.average_precision},
+            "people": {
+                name: {
+                    "sentence": self.person(name).sentence,
+                    "stability": None if local is None or math.isnan(local.stability) else local.stability,
+                    "counterfactuals": 0 if local is None else len(local.results.found),
+                }
+                for name, local in self.people.items()
+            },
+            "tables": {name: json.loads(table.to_json(orient="records")) for name, table in self.tables.items()},
+            "counterfactuals": [each.to_dict() for each in self.results],
+        }
+
+    def save(self, path: str | Path, format: str | None = None) -> None:  # noqa: A002 - the word users know
+        """Write the report: ``"html"`` one page, ``"json"`` one file, ``"csv"`` a folder with a file for each table.
+
+        By default the ending of ``path`` decides; a path without ending is a folder for CSV.
+        """
+        from countergraph.report.page import render
+
+        path = Path(path)
+        writers: dict[str, Callable[[], None]] = {
+            "html": lambda: _write(path, render(self)),
+            "json": lambda: _write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False)),
+            "csv": lambda: self._write_tables(path),
+        }
+        kind = format or path.suffix.removeprefix(".") or "csv"
+        if kind not in writers:
+            raise InputError(f"a report is written as {', '.join(writers)}, not {kind!r}")
+        writers[kind]()
+
+    def _write_tables(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, table in self.tables.items():
+            table.to_csv(folder / f"{file_name(name)}.csv", index=False)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def file_name(name: str) -> str:
+    """Turn any name into one that is safe for a file."""
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in name)
+
+
+def make_report(
+    black_box: object,
+    data: GraphDataset,
+    method: str = "ofs+obs",
+    runs: int = 5,
+    subjects: Sequence[str] | int = 4,
+    local_runs: int = 200,
+    k: int = 5,
+    max_calls: int = 2000,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Explain a whole cohort, and some of its people in depth.
+
+    Parameters
+    ----------
+    black_box, data, method, k, max_calls, seed, progress
+        As in `find_counterfactuals`.
+    runs
+        Searches for each graph of the cohort.
+    subjects
+        Whom to show one by one: their names, or how many to choose.
+    local_runs
+        Searches for each of them.
+    """
+    if not isinstance(data, GraphDataset):
+        raise InputError(f"a report is of a GraphDataset, not of a {type(data).__name__}")
+    if isinstance(subjects, int) and subjects < 0:
+        raise InputError(f"subjects must be names or a number of at least 0, not {subjects}")
+    for name in () if isinstance(subjects, int) else subjects:
+        data.index(name)  # refuses a name that is not there before anything is searched
+    options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "progress": progress}
+    results = find_counterfactuals(black_box, data, method, runs=runs, **options)
+    names = typical_people(results, data, subjects) if isinstance(subjects, int) else list(subjects)
+    local = {
+        name: find_counterfactuals(black_box, data.subset([name]), method, data, runs=local_runs, **options)
+        for name in names
+    }
+    return Report(black_box, data, results, local)

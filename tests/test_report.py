@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import countergraph as cg
+from countergraph.errors import InputError, NotFoundError
+from countergraph.explain.litmus import used_vertices
+from countergraph.report.pictures import save_pictures
+
+RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_regions=20)
+
+
+@pytest.fixture(scope="module")
+def report(cohort: cg.GraphDataset) -> cg.Report:
+    return cg.make_report(RULE, cohort, "ofs+obs", runs=2, subjects=2, local_runs=20)
+
+
+@pytest.fixture(scope="module")
+def page(report: cg.Report, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    report.save(path)
+    return path.read_text(encoding="utf-8")
+
+
+class Outline(HTMLParser):
+    """What a page consists of, for somebody who does not look at it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "link", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def test_the_page_needs_nothing_else_and_is_small(page: str) -> None:
+    outline = Outline(page)
+    assert outline.open == []
+    needed = [each for tag in ("img", "script", "link") for each in outline.all(tag)]
+    sources = [each.get(name) or "" for each in needed for name in ("src", "href")]
+    assert all(source == "" or source.startswith("data:") for source in sources)
+    assert len(page) < 15e6
+
+
+def test_the_page_is_accessible(page: str) -> None:
+    outline = Outline(page)
+    assert outline.all("html") == [{"lang": "en"}]
+    assert all(each.get("alt") for each in outline.all("img"))
+    assert len(outline.all("caption")) == len(outline.all("table"))
+    assert all(each.get("scope") == "col" for each in outline.all("th"))
+    headings = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch("h[1-6]", tag)]
+    assert headings[0] == 1
+    assert headings.count(1) == 1
+    assert all(b - a <= 1 for a, b in pairwise(headings))
+    anchors = [(each["href"] or "")[1:] for each in outline.all("a")]
+    assert set(anchors) <= {attributes.get("id") for _, attributes in outline.tags}
+
+
+def test_the_page_says_everything_that_the_tables_hold(page: str, report: cg.Report) -> None:
+    for name in report.people:
+        assert report.person(name).sentence in page
+    assert report.headline in page
+    for region in report.data.atlas.names:
+        assert f"<td>{region}</td>" in page
+    assert "ROC AUC" in page
+
+
+def test_names_are_text(cohort: cg.GraphDataset) -> None:
+    evil = '</script><script>alert("x")</script>'
+    names = [f"{evil}{i}" for i in range(len(cohort))]
+    atlas = cg.Atlas([f"{evil}{i}" for i in range(20)], cohort.atlas.coordinates, regions=[evil] * 20)
+    data = cg.GraphDataset(cohort.edges, cohort.labels, names, (f"a{evil}", "b<b>"), atlas)
+    made = cg.make_report(RULE, data, "ofs+obs", runs=1, subjects=1, local_runs=5)
+    from countergraph.report.page import render
+
+    page = render(made)
+    assert "<script>alert" not in page
+    assert "b<b>" not in page
+    plain = cg.make_report(RULE, cohort, "ofs+obs", runs=1, subjects=1, local_runs=5)
+    assert page.count("<script") == render(plain).count("<script")
+
+
+def test_json_and_csv_hold_the_same_numbers(report: cg.Report, tmp_path: Path) -> None:
+    report.save(tmp_path / "report.json")
+    report.save(tmp_path / "tables")
+    plain = json.loads((tmp_path / "report.json").read_text())
+    assert plain["headline"] == report.headline
+    assert len(plain["counterfactuals"]) == len(report.results)
+    assert plain["litmus"]["roc_auc"] == pytest.approx(report.litmus.roc_auc if report.litmus else None)
+    for name, table in report.tables.items():
+        with (tmp_path / "tables" / f"{name.replace(' ', '-')}.csv").open() as file:
+            rows = list(csv.reader(file))
+        assert len(rows) - 1 == len(table) == len(plain["tables"][name])
+    totals = [row["total"] for row in plain["tables"]["regions"]]
+    assert totals == report.tables["regions"]["total"].tolist()
+    assert totals == sorted(totals, reverse=True)
+
+
+def test_figures_are_written(report: cg.Report, tmp_path: Path) -> None:
+    paths = save_pictures(report, tmp_path / "figures", "svg")
+    assert {path.stem for path in paths} >= {"heatmaps", "heatmaps-normalised", "roi-strip", "chord", "litmus"}
+    assert all(path.read_text().lstrip().startswith("<?xml") for path in paths)
+
+
+def test_a_model_is_described_with_its_honest_accuracy(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    made = cg.make_report(model, cohort, "ofs+obs", runs=1, subjects=0)
+    rows = dict(made.tables["model"].to_numpy().tolist())
+    assert rows["accuracy on graphs it did not see (5 folds)"] == model.accuracy.cross_validated
+    assert rows["agrees with the labels of this cohort"] == pytest.approx(model.accuracy.training)
+    assert made.people == {}
+
+
+def test_known_vertices_stand_in_the_rows_where_they_should_show(model: cg.Model) -> None:
+    rows = used_vertices(RULE, ("TD", "ASD"))
+    assert rows == {
+        "TD -": tuple(range(6)),
+        "ASD +": tuple(range(6)),
+        "TD +": tuple(range(8, 13)),
+        "ASD -": tuple(range(8, 13)),
+    }
+    assert {vertex for row in used_vertices(model, ("TD", "ASD")).values() for vertex in row} == set(
+        np.concatenate(model.estimator[0].subgraphs_)
+    )
+    assert used_vertices(lambda a: a, ("TD", "ASD")) == {}
+
+
+def test_nothing_breaks_where_little_is_found(cohort: cg.GraphDataset, tmp_path: Path) -> None:
+    constant = cg.make_report(
+        lambda a: np.zeros(len(a)), cohort, "ofs+obs", runs=1, max_calls=3, local_runs=2, subjects=["subject-001"]
+    )
+    constant.save(tmp_path / "constant.html")
+    text = (tmp_path / "constant.html").read_text()
+    assert "Nothing that was tried changed" in text
+    assert "No counterfactual was found for 24 of them" in text
+    json.dumps(constant.to_dict(), allow_nan=False)
+    stubborn = cg.make_report(RULE, cohort, "ofs+obs", runs=1, max_calls=2, k=4, subjects=1, local_runs=3)
+    assert 0 < len(stubborn.results.found) < len(stubborn.results)
+    stubborn.save(tmp_path / "stubborn.html")
+    alone = cg.make_report(RULE, cohort.subset([3]), "ofs+obs", runs=1, local_runs=1)
+    alone.save(tmp_path / "alone.html")
+    assert "1 graph, 1 search, 1 counterfactual." in (tmp_path / "alone.html").read_text()
+
+
+def test_three_classes_without_coordinates(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    data = cg.GraphDataset(rng.random((9, 66)) < 0.3, [0, 1, 2] * 3, classes=("low", "middle", "high"))
+    made = cg.make_report(lambda a: np.clip(a.sum(axis=(1, 2)) // 12 - 2, 0, 2), data, "ofs+obs", runs=2, local_runs=4)
+    made.save(tmp_path / "three.html")
+    assert "high -" in (tmp_path / "three.html").read_text()
+    assert list(made.tables["search"]["classified as"]) == [
+        name for label, name in enumerate(data.classes) if any(each.original_class == label for each in made.results)
+    ]
+
+
+def test_bad_requests_are_refused(cohort: cg.GraphDataset, report: cg.Report, tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no subject is called 'nobody'"):
+        cg.make_report(RULE, cohort, subjects=["nobody"])
+    with pytest.raises(InputError, match="a report is of a GraphDataset"):
+        cg.make_report(RULE, cohort.edges)
+    with pytest.raises(InputError, match="written as html, json, csv, not 'docx'"):
+        report.save(tmp_path / "report.docx")
+    with pytest.raises(InputError, match="subjects must be"):
+        cg.make_report(RULE, cohort, subjects=-1)
