@@ -216,3 +216,22 @@ def test_refusals(options: dict, message: str) -> None:
 def test_no_graph_is_refused() -> None:
     with pytest.raises(GraphError, match="graph is not symmetric"):
         cg.find_counterfactual(box(dense), np.triu(np.ones((4, 4)), 1))
+
+
+def test_some_runs_alone_are_those_of_all_runs(model, cohort) -> None:
+    everything = cg.find_counterfactuals(model, cohort, runs=4, max_calls=60)
+    some = cg.find_counterfactuals(model, cohort, runs=[3, 1], max_calls=60)
+    expected = [result for result in everything if result.run in (1, 3)]
+    order = sorted(some, key=lambda result: (result.graph_index, result.run))
+    assert [result.to_dict() for result in order] == [result.to_dict() for result in expected]
+    for wrong in ([], [-1], [0.5]):
+        with pytest.raises(InputError, match="runs must"):
+            cg.find_counterfactuals(model, cohort, runs=wrong)
+
+
+def test_each_result_is_told_when_it_is_finished_and_once(model, cohort) -> None:
+    told = []
+    results = cg.find_counterfactuals(model, cohort, runs=2, max_calls=60, finished=told.append)
+    order = sorted(told, key=lambda result: (result.graph_index, result.run))
+    assert [result.to_dict() for result in order] == [result.to_dict() for result in results]
+    assert order != told  # the searches do not end in the order in which they began

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,8 +75,9 @@ def find_counterfactuals(
     seed: int = 0,
     target: Label | None = None,
     time_limit: float | None = None,
-    runs: int = 1,
+    runs: int | Sequence[int] = 1,
     progress: Callable[[Progress], None] | None = None,
+    finished: Callable[[Counterfactual], None] | None = None,
 ) -> Counterfactuals:
     """Find counterfactuals of many graphs, several times each, all in lockstep.
 
@@ -87,11 +87,13 @@ def find_counterfactuals(
         A `GraphDataset`, or a stack of matrices (m, n, n) or of edge vectors (m, pairs). A `GraphDataset` is also the
         default ``dataset``, and gives the results names.
     runs
-        Independent searches for each graph.
+        Independent searches for each graph: how many, or which. ``runs=[3]`` is the fourth of ``runs=4``.
     time_limit
         Seconds for all of it.
     progress
         Called with a `Progress` after every round.
+    finished
+        Called with each result as soon as its search is finished.
     black_box, method, dataset, k, max_calls, seed, target
         As in `find_counterfactual`.
 
@@ -110,7 +112,8 @@ def find_counterfactuals(
     cohort = graphs if isinstance(graphs, GraphDataset) else None
     edges = cohort.edges if cohort is not None else as_edge_vectors(graphs)  # type: ignore[arg-type]
     dataset = dataset if dataset is not None else cohort
-    check_whole_numbers(k=(k, 1), max_calls=(max_calls, 1), runs=(runs, 1), seed=(seed, 0))
+    check_whole_numbers(k=(k, 1), max_calls=(max_calls, 1), seed=(seed, 0))
+    numbers = _run_numbers(runs)
     if time_limit is not None and (not isinstance(time_limit, int | float) or not time_limit > 0):
         raise InputError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
     _check_dataset(phases, dataset, edges)
@@ -121,16 +124,47 @@ def find_counterfactuals(
     jobs = [
         Job(graph, phases, k, max_calls, _seed(graph, seed, run_), target, reference)
         for graph in edges
-        for run_ in range(runs)
+        for run_ in numbers
     ]
     parameters = {"k": int(k), "max_calls": int(max_calls), "seed": int(seed), "target": target}
     records: list[Record] = []
 
+    def result(number: int) -> Counterfactual:
+        job, record = jobs[number], records[number]
+        index, run_ = divmod(number, len(numbers))
+        return Counterfactual(
+            original=job.graph,
+            flips=None if record.best is None else np.sort(record.best),
+            original_class=record.label,
+            counterfactual_class=record.best_label,
+            calls_by_phase=record.calls,
+            method="+".join(phase.name for phase in phases),
+            parameters=parameters,
+            stopped=record.stopped or "interrupted",
+            trace=tuple(record.trace),
+            graph_index=index,
+            run=numbers[run_],
+            subject=f"Graph {index}" if cohort is None else cohort.names[index],
+            atlas=None if cohort is None else cohort.atlas,
+            classes=classes,
+        )
+
     def results() -> Counterfactuals:
-        return _results(jobs, records, runs, "+".join(phase.name for phase in phases), parameters, classes, cohort)
+        return Counterfactuals([result(number) for number in range(len(jobs))])
+
+    def tell(number: int) -> None:
+        if finished is not None:
+            finished(result(number))
 
     try:
-        run(lambda batch: oracle.ask(batch, classes), jobs, time_limit=time_limit, progress=progress, records=records)
+        run(
+            lambda batch: oracle.ask(batch, classes),
+            jobs,
+            time_limit=time_limit,
+            progress=progress,
+            finished=tell,
+            records=records,
+        )
     except BlackBoxError as error:
         error.results = results()
         raise
@@ -203,34 +237,12 @@ def _seed(graph: Bits, seed: int, run_: int) -> np.random.SeedSequence:
     return np.random.SeedSequence([seed, run_, int.from_bytes(digest, "little")])
 
 
-def _results(
-    jobs: list[Job],
-    records: list[Record],
-    runs: int,
-    method: str,
-    parameters: dict[str, Any],
-    classes: tuple[str, ...] | None,
-    cohort: GraphDataset | None,
-) -> Counterfactuals:
-    results = []
-    for position, (job, record) in enumerate(zip(jobs, records, strict=True)):
-        index, run_ = divmod(position, runs)
-        results.append(
-            Counterfactual(
-                original=job.graph,
-                flips=None if record.best is None else np.sort(record.best),
-                original_class=record.label,
-                counterfactual_class=record.best_label,
-                calls_by_phase=record.calls,
-                method=method,
-                parameters=parameters,
-                stopped=record.stopped or "interrupted",
-                trace=tuple(record.trace),
-                graph_index=index,
-                run=run_,
-                subject=f"Graph {index}" if cohort is None else cohort.names[index],
-                atlas=None if cohort is None else cohort.atlas,
-                classes=classes,
-            )
-        )
-    return Counterfactuals(results)
+def _run_numbers(runs: int | Sequence[int]) -> list[int]:
+    if not isinstance(runs, Sequence):
+        check_whole_numbers(runs=(runs, 1))
+        return list(range(runs))
+    for number in runs:
+        check_whole_numbers(runs=(number, 0))
+    if not runs:
+        raise InputError("runs must name at least one run")
+    return [int(number) for number in runs]

@@ -106,7 +106,7 @@ def converse(job: Job, record: Record) -> Conversation:
 
 class _Lane(NamedTuple):
     talk: Conversation
-    record: Record
+    number: int
 
 
 class _Lanes:
@@ -117,10 +117,10 @@ class _Lanes:
         self.lanes: list[_Lane] = []
         self.questions: list[Flips] = []
 
-    def enter(self, job: Job, record: Record) -> None:
+    def enter(self, number: int, job: Job, record: Record) -> None:
         talk = converse(job, record)
         self.bits[len(self.lanes)] = job.graph
-        self.lanes.append(_Lane(talk, record))
+        self.lanes.append(_Lane(talk, number))
         self.questions.append(next(talk))
 
     def leave(self, row: int) -> None:
@@ -176,6 +176,7 @@ def run(
     *,
     time_limit: float | None = None,
     progress: Callable[[Progress], None] | None = None,
+    finished: Callable[[int], None] | None = None,
     records: list[Record] | None = None,
 ) -> list[Record]:
     """Run all jobs in lockstep and return their records, in the same order.
@@ -190,6 +191,8 @@ def run(
         Seconds after which every search stops with the best it has.
     progress
         Called after every round.
+    finished
+        Called with the number of each job as soon as it is finished.
     records
         An empty list to fill instead of a new one, so that a caller has what was found when something raises.
     """
@@ -200,9 +203,9 @@ def run(
     deadline = np.inf if time_limit is None else time.monotonic() + time_limit
     n_pairs = jobs[0].graph.size
     lanes = _Lanes(min(len(jobs), max(1, LANE_BYTES // n_pairs)), n_pairs)
-    waiting = iter(zip(jobs, records, strict=True))
+    waiting = zip(range(len(jobs)), jobs, records, strict=True)
     _fill(lanes, waiting)
-    pace, calls, finished = _Pace(), 0, 0
+    pace, calls, ended = _Pace(), 0, 0
     while lanes.lanes:
         done = []
         rows = slice(0, 0)
@@ -217,17 +220,19 @@ def run(
             done += [row for row, label in enumerate(labels, rows.start) if not lanes.tell(row, label)]
             pace.took(time.monotonic() - began)
         for row in reversed(done):
+            if finished is not None:
+                finished(lanes.lanes[row].number)
             lanes.leave(row)
-        finished += len(done)
+        ended += len(done)
         _fill(lanes, waiting)
         if progress is not None:
-            progress(Progress(finished, len(jobs), calls))
+            progress(Progress(ended, len(jobs), calls))
     return records
 
 
-def _fill(lanes: _Lanes, waiting: Iterator[tuple[Job, Record]]) -> None:
-    for job, record in islice(waiting, len(lanes.bits) - len(lanes.lanes)):
-        lanes.enter(job, record)
+def _fill(lanes: _Lanes, waiting: Iterator[tuple[int, Job, Record]]) -> None:
+    for number, job, record in islice(waiting, len(lanes.bits) - len(lanes.lanes)):
+        lanes.enter(number, job, record)
 
 
 def _out_of_time(records: list[Record]) -> None:
