@@ -181,17 +181,8 @@ def test_the_demo_ends_with_a_sentence_a_table_and_a_picture(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_a_report_in_every_format(place: Path, tmp_path: Path) -> None:
-    who = (
-        "report",
-        place / "cohort.npz",
-        place / "model.cgm",
-        "--runs",
-        "1",
-        "--local-runs",
-        "3",
-        "--subject",
-        "subject-002",
-    )
+    few = ("--runs", "1", "--local-runs", "3", "--subject", "subject-002")
+    who = ("report", place / "cohort.npz", place / "model.cgm", *few)
     told = countergraph(*who, "--out", tmp_path / "r.json", "--figures", tmp_path / "figures", "--json")
     assert told.returncode == 0, told.stderr
     assert len(json.loads(told.stdout)["figures"]) == len(list((tmp_path / "figures").glob("*.png"))) >= 8

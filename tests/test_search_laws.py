@@ -214,7 +214,7 @@ def test_a_walk_takes_k_more_pairs_each_time_and_no_pair_twice() -> None:
 
 def test_parse_method() -> None:
     assert [phase.name for phase in parse_method(" OFS + obs+lbs")] == ["ofs", "obs", "lbs"]
-    assert set(PHASES) == {"ofs", "dfs", "ds", "obs", "dbs", "lbs"}
+    assert {"ofs", "dfs", "ds", "obs", "dbs", "lbs"} <= set(PHASES)
     for name, message in (
         ("obs", "method must start with one of ofs, dfs, ds"),
         ("ofs+dfs", "method must start with"),

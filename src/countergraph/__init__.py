@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from countergraph.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from countergraph.certificate import Certificate as Certificate
     from countergraph.classifiers.autoencoder import Autoencoder as Autoencoder
     from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs as ContrastSubgraphs
     from countergraph.classifiers.graph2vec import Graph2Vec as Graph2Vec
@@ -28,16 +29,20 @@ if TYPE_CHECKING:
     from countergraph.classifiers.sub2vec import Sub2Vec as Sub2Vec
     from countergraph.classifiers.training import select as select
     from countergraph.classifiers.training import train as train
+    from countergraph.constraints import Constraints as Constraints
     from countergraph.counterfactual import Counterfactual as Counterfactual
     from countergraph.counterfactual import Counterfactuals as Counterfactuals
     from countergraph.datasets.load import DATASETS as DATASETS
     from countergraph.datasets.load import load_dataset as load_dataset
     from countergraph.datasets.synthetic import make_cohort as make_cohort
+    from countergraph.diverse import find_diverse as find_diverse
     from countergraph.explain.compare import Comparison as Comparison
     from countergraph.explain.contrastive import changes as changes
+    from countergraph.explain.diverse import Diverse as Diverse
     from countergraph.explain.importance import GlobalExplanation as GlobalExplanation
     from countergraph.explain.litmus import litmus as litmus
     from countergraph.explain.local import LocalExplanation as LocalExplanation
+    from countergraph.explain.plausibility import plausibility as plausibility
     from countergraph.find import find_counterfactual as find_counterfactual
     from countergraph.find import find_counterfactuals as find_counterfactuals
     from countergraph.find import optimal_counterfactual as optimal_counterfactual
@@ -61,6 +66,7 @@ if TYPE_CHECKING:
     from countergraph.plots.regions import plot_roi_brain as plot_roi_brain
     from countergraph.plots.regions import plot_roi_strip as plot_roi_strip
     from countergraph.plots.registry import PLOTS as PLOTS
+    from countergraph.prove import certify as certify
     from countergraph.report.report import Report as Report
     from countergraph.report.report import make_report as make_report
     from countergraph.search.methods import METHODS as METHODS
@@ -68,6 +74,12 @@ if TYPE_CHECKING:
 # Where each public name lives. They are imported when first used, so that `countergraph --help` does not wait for
 # scikit-learn and matplotlib.
 _HOMES = {
+    "certificate": ("Certificate",),
+    "prove": ("certify",),
+    "constraints": ("Constraints",),
+    "diverse": ("find_diverse",),
+    "explain.diverse": ("Diverse",),
+    "explain.plausibility": ("plausibility",),
     "classifiers.contrast_subgraphs": ("ContrastSubgraphs",),
     "classifiers.linear_rule": ("LinearRule", "load_published_rule"),
     "classifiers.autoencoder": ("Autoencoder",),

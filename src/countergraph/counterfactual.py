@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from countergraph.certificate import NOTHING_PROVEN, Certificate
 from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
@@ -26,9 +27,10 @@ from countergraph.graphs.pairs import (
     to_adjacency,
 )
 from countergraph.oracle.answers import Label
-from countergraph.wording import Connection, counterfactual_sentence, nothing_found_sentence
+from countergraph.vocabulary import Move
+from countergraph.wording import Connection, counterfactual_sentence, moves_sentence, nothing_found_sentence
 
-FORMAT = "countergraph-counterfactual/1"
+FORMAT = "countergraph-counterfactual/2"
 Pair = tuple[int, int]
 
 
@@ -64,6 +66,12 @@ class Counterfactual(Drawn):
     atlas: Atlas | None = field(default=None, repr=False)
     classes: tuple[str, ...] | None = None
     """The names of the classes, by label, where the classes are numbers."""
+    moves: tuple[Move, ...] = ()
+    """The changes in words larger than an edge, where the search spoke in those."""
+    cost: float | None = None
+    """What the changes cost, where the search minimised that instead of their number."""
+    certificate: Certificate = NOTHING_PROVEN
+    """What is proven about it."""
 
     @property
     def found(self) -> bool:
@@ -130,8 +138,17 @@ class Counterfactual(Drawn):
         before, after = self.class_name(self.original_class), self.class_name(self.counterfactual_class)
         if before is None or after is None:
             return nothing_found_sentence(self.subject, before, self.calls)
+        proven = f" {self.certificate.sentence}" if self.certificate.sentence else ""
+        if self.moves:
+            said = [(move.change, move.words, len(move.flips)) for move in self.moves]
+            return moves_sentence(self.subject, before, after, said) + proven
         removed, added = ([self._connection(*pair) for pair in pairs] for pairs in (self.removed, self.added))
-        return counterfactual_sentence(self.subject, before, after, removed, added)
+        return counterfactual_sentence(self.subject, before, after, removed, added) + proven
+
+    @property
+    def limited(self) -> bool:
+        """Whether the search was under constraints, so that closer counterfactuals may exist that they forbid."""
+        return bool(self.parameters.get("constraints"))
 
     def _connection(self, i: int, j: int) -> Connection:
         regions = None if self.atlas is None else self.atlas.regions
@@ -189,6 +206,12 @@ class Counterfactual(Drawn):
             "calls": self.calls,
             "calls_by_phase": dict(self.calls_by_phase),
             "trace": [list(point) for point in self.trace],
+            "moves": [
+                {"change": move.change, "words": move.words, "pairs": _ends(move.flips, self.n_regions)}
+                for move in self.moves
+            ],
+            "cost": self.cost,
+            "certificate": self.certificate.to_dict(),
             "sentence": self.sentence,
             "n_regions": self.n_regions,
             "original": base64.b64encode(np.packbits(self.original).tobytes()).decode(),
@@ -218,7 +241,17 @@ class Counterfactual(Drawn):
             subject=plain["subject"],
             atlas=atlas,
             classes=None if plain["classes"] is None else tuple(plain["classes"]),
+            moves=tuple(
+                Move(move["change"], move["words"], np.array([int(pair_position(i, j, n)) for i, j in move["pairs"]]))
+                for move in plain["moves"]
+            ),
+            cost=plain["cost"],
+            certificate=Certificate.from_dict(plain["certificate"]),
         )
+
+
+def _ends(flips: Indices, n_regions: int) -> list[list[int]]:
+    return [list(pair) for pair in pairs_at(flips, n_regions)]
 
 
 class Counterfactuals(Sequence[Counterfactual]):
@@ -278,6 +311,7 @@ class Counterfactuals(Sequence[Counterfactual]):
                     "counterfactual_class": result.class_name(result.counterfactual_class),
                     "calls": result.calls,
                     **{f"calls_{phase}": calls for phase, calls in result.calls_by_phase.items()},
+                    "proven": result.certificate.proof,
                     "stopped": result.stopped,
                 }
                 for result in self

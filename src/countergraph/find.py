@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from countergraph.classifiers.linear_rule import linear_form
 from countergraph.classifiers.model import Model
+from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import BlackBoxError, InputError, Interrupted, check_whole_numbers
 from countergraph.graphs.dataset import GraphDataset
@@ -17,8 +19,10 @@ from countergraph.graphs.pairs import SCORE_DIGITS, Bits, as_edge_vector, as_edg
 from countergraph.oracle import Label, Oracle
 from countergraph.search.conversation import Reference
 from countergraph.search.driver import Job, Progress, Record, run
+from countergraph.search.limits import NO_LIMITS
 from countergraph.search.methods import Phase, parse_method
 from countergraph.search.optimum import closest_crossing
+from countergraph.vocabulary import spoken, vocabulary
 
 
 def find_counterfactual(
@@ -31,6 +35,7 @@ def find_counterfactual(
     seed: int = 0,
     target: Label | None = None,
     time_limit: float | None = None,
+    constraints: Constraints | None = None,
 ) -> Counterfactual:
     """Find the smallest change of one graph that changes its class.
 
@@ -55,6 +60,8 @@ def find_counterfactual(
         The class to reach, with more than two; by default any other counts.
     time_limit
         Seconds after which the search stops with the best it has.
+    constraints
+        What the counterfactual must keep to.
 
     Returns
     -------
@@ -62,7 +69,10 @@ def find_counterfactual(
         With ``found`` False if there was none within the budget.
     """
     edges = as_edge_vector(graph)[None]
-    return find_counterfactuals(black_box, edges, method, dataset, k, max_calls, seed, target, time_limit, runs=1)[0]
+    [result] = find_counterfactuals(
+        black_box, edges, method, dataset, k, max_calls, seed, target, time_limit, constraints=constraints
+    )
+    return result
 
 
 def find_counterfactuals(
@@ -78,6 +88,7 @@ def find_counterfactuals(
     runs: int | Sequence[int] = 1,
     progress: Callable[[Progress], None] | None = None,
     finished: Callable[[Counterfactual], None] | None = None,
+    constraints: Constraints | None = None,
 ) -> Counterfactuals:
     """Find counterfactuals of many graphs, several times each, all in lockstep.
 
@@ -94,7 +105,7 @@ def find_counterfactuals(
         Called with a `Progress` after every round.
     finished
         Called with each result as soon as its search is finished.
-    black_box, method, dataset, k, max_calls, seed, target
+    black_box, method, dataset, k, max_calls, seed, target, constraints
         As in `find_counterfactual`.
 
     Returns
@@ -121,12 +132,17 @@ def find_counterfactuals(
     classes = oracle.classes if dataset is None else dataset.classes
     target = _target(target, classes)
     reference = None if dataset is None else Reference(dataset.edges, dataset.labels)
+    atlas = None if dataset is None else dataset.atlas
+    words = [vocabulary(graph, atlas) if any(phase.needs_moves for phase in phases) else [] for graph in edges]
+    limits = [NO_LIMITS if constraints is None else constraints.limits(graph, atlas, dataset) for graph in edges]
     jobs = [
-        Job(graph, phases, k, max_calls, _seed(graph, seed, run_), target, reference)
-        for graph in edges
+        Job(graph, phases, k, max_calls, _seed(graph, seed, run_), target, reference, limit, moves)
+        for graph, limit, moves in zip(edges, limits, [[move.flips for move in own] for own in words], strict=True)
         for run_ in numbers
     ]
-    parameters = {"k": int(k), "max_calls": int(max_calls), "seed": int(seed), "target": target}
+    parameters: dict[str, Any] = {"k": int(k), "max_calls": int(max_calls), "seed": int(seed), "target": target}
+    if constraints is not None:
+        parameters["constraints"] = constraints.describe()
     records: list[Record] = []
 
     def result(number: int) -> Counterfactual:
@@ -146,6 +162,8 @@ def find_counterfactuals(
             run=numbers[run_],
             subject=f"Graph {index}" if cohort is None else cohort.names[index],
             atlas=None if cohort is None else cohort.atlas,
+            moves=() if record.best is None else tuple(spoken(record.best, words[index])),
+            cost=None if job.limits.costs is None or record.best is None else job.limits.rank(record.best)[1],
             classes=classes,
         )
 

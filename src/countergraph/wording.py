@@ -24,12 +24,13 @@ def join(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _between(first: str, second: str) -> str:
-    first, second = _in_sentence(first), _in_sentence(second)
+def between_regions(first: str, second: str) -> str:
+    """Say where connections are that go from one coarse region to another, or stay in it."""
+    first, second = in_sentence(first), in_sentence(second)
     return f"within the {first}" if first == second else f"between the {first} and the {second}"
 
 
-def _in_sentence(region: str) -> str:
+def in_sentence(region: str) -> str:
     """Write "Frontal lobe" small, but leave "Frontal Pole" and "V1" as they are."""
     return region.lower() if region[1:].islower() else region
 
@@ -46,8 +47,8 @@ def _connections(pairs: Sequence[Connection], most: int) -> str:
 
 def _grouped(pairs: Sequence[Connection]) -> str:
     groups = Counter(tuple(sorted((pair.first_region, pair.second_region))) for pair in pairs).most_common()
-    named = [f"{count} {_between(*regions)}" for regions, count in groups[:MOST_GROUPS]]
-    elsewhere = sum(count for _, count in groups[MOST_GROUPS:])
+    named = [f"{number} {between_regions(*regions)}" for regions, number in groups[:MOST_GROUPS]]
+    elsewhere = sum(number for _, number in groups[MOST_GROUPS:])
     if elsewhere:
         named.append(f"{elsewhere} elsewhere")
     return f"{len(pairs)} connections ({join(named)})"
@@ -70,6 +71,15 @@ def counterfactual_sentence(
     return (
         f"{subject} is classified as {before}. "
         f"If {' and '.join(conditions)}, {subject} would have been classified as {after}."
+    )
+
+
+def moves_sentence(subject: str, before: str, after: str, moves: Sequence[tuple[str, str, int]]) -> str:
+    """Say it in whole moves: (change, words, number of edges) each."""
+    verbs = {"removed": "did not exist", "added": "existed"}
+    conditions = [f"{words} ({number}) {verbs[change]}" for change, words, number in moves]
+    return (
+        f"{subject} is classified as {before}. If {join(conditions)}, {subject} would have been classified as {after}."
     )
 
 

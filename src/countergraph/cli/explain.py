@@ -12,14 +12,24 @@ import typer
 from countergraph.cli.shared import (
     AsJson,
     AtlasName,
+    Between,
     Binarize,
     Control,
+    Cost,
     Force,
+    FreezeRegion,
+    FreezeRoi,
+    KeepConnected,
+    KeepEdges,
     LabelFile,
+    Most,
+    Only,
     Quiet,
     Root,
     Source,
+    Within,
     check_free,
+    constraints_of,
     err,
     open_dataset,
     print_changes,
@@ -54,11 +64,23 @@ def explain(
     k: Annotated[int, typer.Option(help="Connections changed in one step.")] = 5,
     max_calls: Annotated[int, typer.Option(help="Most questions to the model in each phase.")] = 2000,
     target: Annotated[str | None, typer.Option(help="The class to reach, where there are more than two.")] = None,
+    certify: Annotated[
+        int | None, typer.Option(help="Prove what can be proven; up to this many changes by asking all (0: none).")
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far is taken.")] = None,
     files: Annotated[
         list[Path] | None,
         typer.Option("--out", help="Write results (.json) or the picture (.png, .svg, .pdf)."),
     ] = None,
+    only: Only = None,
+    freeze_roi: FreezeRoi = None,
+    freeze_region: FreezeRegion = None,
+    within: Within = None,
+    between: Between = None,
+    cost: Cost = None,
+    most: Most = None,
+    keep_edges: KeepEdges = False,
+    keep_connected: KeepConnected = False,
     root: Root = None,
     atlas: AtlasName = None,
     binarize: Binarize = None,
@@ -78,6 +100,7 @@ def explain(
         check_free(path, force)
     cohorts = root if source in ("asd", "adhd") else None
     data = open_dataset(source, root=cohorts, atlas=atlas, binarize=binarize, control=control, labels=labels)
+    asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
     person = data.subset([subject])
     black_box = open_black_box(model, data, root)
     interrupted = False
@@ -95,14 +118,19 @@ def explain(
                 time_limit,
                 runs,
                 progress,
+                constraints=asked,
             )
         except Interrupted as stop:
             results, interrupted = stop.results, True
     best = results.closest() or results[0]
+    if certify is not None and best.found and not interrupted:
+        from countergraph.prove import certify as prove
+
+        best = prove(black_box, best, certify)
     for path in targets:
         _write(path, results, best)
     if json:
-        print_json([result.to_dict() for result in results])
+        print_json([(best if result.run == best.run else result).to_dict() for result in results])
     else:
         _print(results, best, data, quiet)
         for path in targets:
@@ -152,6 +180,16 @@ def _write(path: Path, results: Counterfactuals, best: Counterfactual) -> None:
     save_picture(best.plot(), path)
 
 
+def _plausible(best: Counterfactual, data: GraphDataset) -> str:
+    from countergraph.explain.plausibility import plausibility
+
+    [row] = plausibility(best, data).to_dict("records")
+    return (
+        f"{row['seen']:.0%} of these changes are as in some graph of the other class. The nearest graph of the cohort "
+        f"differs in {row['nearest']:.0f} connections; before the changes, in {row['nearest before']:.0f}."
+    )
+
+
 def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, quiet: bool) -> None:
     say(best.sentence)
     if quiet:
@@ -159,6 +197,7 @@ def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, q
     if best.found:
         say()
         print_changes(best, data)
+        say(f"\n{_plausible(best, data)}")
     phases = ", ".join(f"{calls} in {phase}" for phase, calls in best.calls_by_phase.items())
     say(f"\n{count(best.calls, 'question')} to the model ({phases}); {best.stopped}.")
     if len(results) > 1:

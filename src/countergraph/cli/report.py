@@ -11,14 +11,24 @@ from countergraph.cli.explain import PICTURES, BlackBox, open_black_box
 from countergraph.cli.shared import (
     AsJson,
     AtlasName,
+    Between,
     Binarize,
     Control,
+    Cost,
     Force,
+    FreezeRegion,
+    FreezeRoi,
+    KeepConnected,
+    KeepEdges,
     LabelFile,
+    Most,
+    Only,
     Quiet,
     Root,
     Source,
+    Within,
     check_free,
+    constraints_of,
     open_dataset,
     print_json,
     progress_bar,
@@ -49,6 +59,15 @@ def report(
     ] = None,
     figures: Annotated[Path | None, typer.Option(help="A folder for every picture at print quality.")] = None,
     figure_format: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",
+    only: Only = None,
+    freeze_roi: FreezeRoi = None,
+    freeze_region: FreezeRegion = None,
+    within: Within = None,
+    between: Between = None,
+    cost: Cost = None,
+    most: Most = None,
+    keep_edges: KeepEdges = False,
+    keep_connected: KeepConnected = False,
     root: Root = None,
     atlas: AtlasName = None,
     binarize: Binarize = None,
@@ -70,10 +89,11 @@ def report(
     show = not (json or quiet)
     cohorts = root if source in ("asd", "adhd") else None
     data = open_dataset(source, root=cohorts, atlas=atlas, binarize=binarize, control=control, labels=labels)
+    asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
     black_box = open_black_box(model, data, root)
     with progress_bar("explaining everybody", show) as progress:
         people = subject or subjects
-        made = make_report(black_box, data, method, runs, people, local_runs, k, max_calls, seed, progress)
+        made = make_report(black_box, data, method, runs, people, local_runs, k, max_calls, seed, asked, progress)
     with working("drawing", show):
         made.save(path, kind)
         pictures = []

@@ -21,6 +21,7 @@ from countergraph.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from countergraph.constraints import Constraints
     from countergraph.counterfactual import Counterfactual
     from countergraph.graphs.dataset import GraphDataset
     from countergraph.search.driver import Progress
@@ -38,6 +39,15 @@ Control = Annotated[str | None, typer.Option(help="For a folder: the class that 
 LabelFile = Annotated[Path | None, typer.Option(help="For raw connectome files: a CSV with name and label.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines, and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, only the result.")]
+Only = Annotated[str | None, typer.Option(help="Changes of one direction: added or removed.")]
+FreezeRoi = Annotated[list[str] | None, typer.Option(help="A region whose connections stay; may be repeated.")]
+FreezeRegion = Annotated[list[str] | None, typer.Option(help="A coarse region whose connections stay.")]
+Within = Annotated[list[str] | None, typer.Option(help="Only connections inside this coarse region may change.")]
+Between = Annotated[list[str] | None, typer.Option(help="Only those between two coarse regions: 'A,B'.")]
+Cost = Annotated[str | None, typer.Option(help="Minimise this instead of the count: length or plausible.")]
+Most = Annotated[int | None, typer.Option(help="The most changes.")]
+KeepEdges = Annotated[bool, typer.Option("--keep-edges", help="As many additions as removals.")]
+KeepConnected = Annotated[bool, typer.Option("--keep-connected", help="Nothing falls apart that was connected.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 
 
@@ -46,6 +56,35 @@ def open_dataset(source: str, **options: object) -> GraphDataset:
     from countergraph.datasets.load import load_dataset
 
     return load_dataset(source, **{name: value for name, value in options.items() if value is not None})
+
+
+def constraints_of(
+    only: str | None,
+    freeze_roi: list[str] | None,
+    freeze_region: list[str] | None,
+    within: list[str] | None,
+    between: list[str] | None,
+    cost: str | None,
+    most: int | None,
+    keep_edges: bool,
+    keep_connected: bool,
+) -> Constraints | None:
+    """Return the constraints that the options ask for, None if for none."""
+    from countergraph.constraints import Constraints
+
+    ends = [tuple(name.strip() for name in pair.split(",")) for pair in between or ()]
+    asked = Constraints(
+        only=only,  # type: ignore[arg-type]
+        frozen_rois=freeze_roi or (),
+        frozen_regions=freeze_region or (),
+        within=within or (),
+        between=ends,  # type: ignore[arg-type]
+        cost=cost,
+        most=most,
+        keep_edges=keep_edges,
+        keep_connected=keep_connected,
+    )
+    return asked if asked.describe() else None
 
 
 def check_free(path: Path, force: bool) -> None:

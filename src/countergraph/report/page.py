@@ -27,6 +27,7 @@ TITLES = {
     "regions": "Regions",
     "cells": "Between coarse regions",
     "pairs": "Connections",
+    "plausibility": "Could there be such brains?",
 }
 
 

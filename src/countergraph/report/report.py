@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,18 @@ import pandas as pd
 
 from countergraph.classifiers.linear_rule import linear_form
 from countergraph.classifiers.model import Model
+from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import FileError, InputError
 from countergraph.explain.contrastive import changes
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import Litmus, litmus, used_vertices
 from countergraph.explain.local import LocalExplanation
+from countergraph.explain.plausibility import plausibility
 from countergraph.explain.quality import compare_with_optimum, typical_people
 from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.prove import certify
 from countergraph.search.driver import Progress
 from countergraph.version import __version__
 from countergraph.wording import count
@@ -45,12 +48,15 @@ class Report:
         Counterfactuals of the graphs of the cohort.
     local
         For some people, many counterfactuals each.
+    proven
+        For some of these, their closest counterfactual with a certificate.
     """
 
     black_box: object
     data: GraphDataset
     results: Counterfactuals
     local: dict[str, Counterfactuals] = field(default_factory=dict)
+    proven: dict[str, Counterfactual] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not len(self.results):
@@ -74,6 +80,8 @@ class Report:
 
     def person(self, name: str) -> Counterfactual:
         """Return the closest counterfactual of a person, or a search that found none."""
+        if name in self.proven:
+            return self.proven[name]
         own = self.results.where(lambda each: each.subject == name)
         everything = Counterfactuals([*own, *self.local.get(name, ())])
         return everything.closest() or everything[0]
@@ -161,6 +169,9 @@ class Report:
             }
         if self.litmus is not None:
             tables["litmus"] = self.litmus._table
+        if self.people:
+            shown = Counterfactuals([self.person(name) for name in self.people])
+            tables["plausibility"] = plausibility(shown, self.data)
         for name, local in self.people.items():
             tables[f"changes of {name}"] = changes(self.person(name), self.data)
             if local is not None:
@@ -249,13 +260,14 @@ def make_report(
     k: int = 5,
     max_calls: int = 2000,
     seed: int = 0,
+    constraints: Constraints | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Explain a whole cohort, and some of its people in depth.
 
     Parameters
     ----------
-    black_box, data, method, k, max_calls, seed, progress
+    black_box, data, method, k, max_calls, seed, constraints, progress
         As in `find_counterfactuals`.
     runs
         Searches for each graph of the cohort.
@@ -270,11 +282,14 @@ def make_report(
         raise InputError(f"subjects must be names or a number of at least 0, not {subjects}")
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # refuses a name that is not there before anything is searched
-    options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "progress": progress}
+    options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed}
+    options |= {"constraints": constraints, "progress": progress}
     results = find_counterfactuals(black_box, data, method, runs=runs, **options)
     names = typical_people(results, data, subjects) if isinstance(subjects, int) else list(subjects)
     local = {
         name: find_counterfactuals(black_box, data.subset([name]), method, data, runs=local_runs, **options)
         for name in names
     }
-    return Report(black_box, data, results, local)
+    made = Report(black_box, data, results, local)
+    people = {name: made.person(name) for name in names}
+    return replace(made, proven={name: certify(black_box, each) for name, each in people.items() if each.found})

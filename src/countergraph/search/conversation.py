@@ -12,7 +12,7 @@ It returns nothing: the driver remembers the closest candidate that it saw chang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from countergraph.graphs.pairs import Bits, Indices
 from countergraph.oracle.answers import Label
+from countergraph.search.limits import NO_LIMITS, Limits
 
 Flips = Indices
 NO_FLIPS: Flips = np.empty(0, dtype=np.intp)
@@ -70,6 +71,20 @@ class Task:
     target: Label | None = None
     """The class to reach; None for any other."""
     reference: Reference | None = None
+    limits: Limits = NO_LIMITS
+    """What a counterfactual may be."""
+    moves: Sequence[Flips] = ()
+    """Changes of a whole kind, the smallest first, for a search that speaks in those."""
+
+    @property
+    def additions(self) -> Flips:
+        """The pairs that may be added."""
+        return self.limits.pool(self.graph, present=False)
+
+    @property
+    def removals(self) -> Flips:
+        """The pairs that may be removed."""
+        return self.limits.pool(self.graph, present=True)
 
 
 SearchFunction = Callable[[Task, Flips], Search]

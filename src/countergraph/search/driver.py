@@ -1,7 +1,7 @@
 """The driver: any number of searches in lockstep, one question to the black box for all of them.
 
-It counts the calls, keeps the budgets, remembers the closest candidate that changed the class, and nothing else. A
-search gets the same answers, and so finds the same counterfactual, alone or in any company.
+It counts the calls, keeps the budgets, holds every candidate to its limits, remembers the best one that changed the
+class, and nothing else. A search gets the same answers, and so finds the same counterfactual, alone or in any company.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Bits
 from countergraph.oracle.answers import Label, Labels
 from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Reference, Task
+from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.methods import Phase
 
 LANE_BYTES = 256 * 2**20
+MOST_IN_VAIN = 10
+"""How many forbidden candidates a search may propose for each question that it may ask."""
 Stopped = Literal["finished", "not found", "max_calls", "time_limit", "already in target class", "interrupted"]
 
 
@@ -35,6 +38,8 @@ class Job:
     seed: np.random.SeedSequence
     target: Label | None = None
     reference: Reference | None = None
+    limits: Limits = NO_LIMITS
+    moves: Sequence[Flips] = ()
 
 
 @dataclass(eq=False)
@@ -42,6 +47,7 @@ class Record:
     """What the driver knows of one search; complete when ``stopped`` is set, and true at any time before."""
 
     calls: dict[str, int]
+    limits: Limits = NO_LIMITS
     label: Label | None = None
     best: Flips | None = None
     best_label: Label | None = None
@@ -49,8 +55,8 @@ class Record:
     stopped: Stopped | None = None
 
     def keep(self, flips: Flips, label: Label) -> None:
-        """Keep a counterfactual if it is the closest so far."""
-        if self.best is None or flips.size < self.best.size:
+        """Keep a counterfactual if it is the best so far."""
+        if self.best is None or self.limits.rank(flips) < self.limits.rank(self.best):
             self.best, self.best_label = flips, label
             self.trace.append((sum(self.calls.values()), flips.size))
 
@@ -70,7 +76,8 @@ Conversation = Generator[Flips, Label, None]
 def converse(job: Job, record: Record) -> Conversation:
     """Run one job: ask for the class of the graph, then run phase after phase, each within its own budget.
 
-    The question for the graph's own class is the first call of the first phase.
+    The question for the graph's own class is the first call of the first phase. Of a candidate only what the limits
+    allow is asked about; one of which nothing is left is no counterfactual, and is not asked about.
     """
     first = job.phases[0].name
     label = yield NO_FLIPS
@@ -78,29 +85,36 @@ def converse(job: Job, record: Record) -> Conversation:
     if label == job.target:
         record.stopped = "already in target class"
         return
-    task = Task(job.graph, label, job.k, job.max_calls, np.random.default_rng(job.seed), job.target, job.reference)
+    rng = np.random.default_rng(job.seed)
+    task = Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves)
     spent = False
     for phase in job.phases:
         search = phase.search(task, NO_FLIPS if record.best is None else record.best)
-        flips = next(search, None)
+        flips, vain = next(search, None), 0
         while flips is not None:
-            if record.calls[phase.name] >= job.max_calls:
+            if record.calls[phase.name] >= job.max_calls or vain > MOST_IN_VAIN * job.max_calls:
                 spent = True
                 search.close()
                 break
-            heard = yield flips
-            record.calls[phase.name] += 1
-            flipped = heard != label if job.target is None else heard == job.target
-            if flipped:
-                record.keep(flips, heard)
+            fitting = job.limits.fit(job.graph, flips)
+            if fitting.size:
+                heard = yield fitting
+                record.calls[phase.name] += 1
+                answer = Answer(heard, heard != label if job.target is None else heard == job.target)
+            else:
+                vain, answer = vain + 1, Answer(label, False)
+            if answer.flipped:
+                record.keep(fitting, answer.label)
             try:
-                flips = search.send(Answer(heard, flipped))
+                flips = search.send(answer)
             except StopIteration:
                 break
         if record.best is None:
             break
         if np.unique(record.best).size != record.best.size:
             raise SearchError(f"the search {phase.name!r} asked about flips that name a pair twice")
+    if record.best is not None and job.limits.most is not None and record.best.size > job.limits.most:
+        record.best = record.best_label = None
     record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
 
 
@@ -197,7 +211,7 @@ def run(
         An empty list to fill instead of a new one, so that a caller has what was found when something raises.
     """
     records = [] if records is None else records
-    records.extend(Record(dict.fromkeys((phase.name for phase in job.phases), 0)) for job in jobs)
+    records.extend(Record(dict.fromkeys((phase.name for phase in job.phases), 0), job.limits) for job in jobs)
     if not jobs:
         return records
     deadline = np.inf if time_limit is None else time.monotonic() + time_limit

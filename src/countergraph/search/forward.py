@@ -36,8 +36,8 @@ def _walk(task: Task, weights: Floats | None = None) -> Search:
     most = task.k * task.max_calls
     for _ in range(WALKS):
         # All picks are drawn in advance, each pair at most once, so a candidate is the first so many of them.
-        additions = first_picks(np.flatnonzero(~task.graph), most, task.rng, weights)
-        removals = first_picks(np.flatnonzero(task.graph), most, task.rng, weights)
+        additions = first_picks(task.additions, most, task.rng, weights)
+        removals = first_picks(task.removals, most, task.rng, weights)
         add = _tosses(additions.size, removals.size, task.rng)
         order = np.empty(add.size, dtype=np.intp)
         order[add], order[~add] = additions, removals

@@ -11,6 +11,7 @@ from countergraph.search.conversation import SearchFunction
 from countergraph.search.dataset_search import dataset_search
 from countergraph.search.forward import data_driven_forward, oblivious_forward
 from countergraph.search.least_first import least_first_backward
+from countergraph.search.whole_moves import whole_moves
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Phase:
     needs_dataset: bool
     title: str
     summary: str
+    needs_moves: bool = False
+    """Whether it speaks in moves of a whole kind."""
 
 
 PHASES: dict[str, Phase] = {
@@ -51,6 +54,15 @@ PHASES: dict[str, Phase] = {
             True,
             "Dataset Search",
             "the closest graph of the dataset that is of the other class",
+        ),
+        Phase(
+            "moves",
+            "forward",
+            whole_moves,
+            False,
+            "Whole moves",
+            "change all connections of a kind at once: of a region, between two regions, inside a clique",
+            needs_moves=True,
         ),
         Phase(
             "obs",

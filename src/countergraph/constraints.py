@@ -1,0 +1,171 @@
+"""The questions people really ask: what may change, what it costs, what must stay."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from countergraph.errors import InputError, check_whole_numbers, unknown
+from countergraph.graphs.atlas import Atlas
+from countergraph.graphs.dataset import GraphDataset
+from countergraph.graphs.pairs import Bits, Floats, pair_count, pair_ends, pair_position, region_count
+from countergraph.search.limits import Limits
+
+Roi = int | str
+COSTS = ("length", "plausible")
+LEAST_COST = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What a counterfactual must keep to. Every search does; the driver sees to it.
+
+    Parameters
+    ----------
+    only
+        ``"added"`` or ``"removed"``: changes of one direction only.
+    frozen_pairs
+        Pairs of regions, by number or name, that stay as they are.
+    frozen_rois
+        Regions, by number or name, all of whose pairs stay as they are.
+    frozen_regions
+        Coarse regions of the atlas ("Frontal lobe"), all of whose pairs stay.
+    within
+        Coarse regions: only pairs inside one of them may change.
+    between
+        Pairs of coarse regions: only pairs from the one to the other may change. With ``within``, either may.
+    cost
+        What is minimised instead of the number of changes: a number above 0 for each pair, as an edge vector or a
+        matrix (for example how far the correlation was from the threshold); ``"length"`` in mm; or ``"plausible"``,
+        which makes changes dear that few graphs of the dataset have.
+    most
+        The most changes.
+    keep_edges
+        As many additions as removals.
+    keep_connected
+        Nothing falls apart that was connected.
+    """
+
+    only: Literal["added", "removed"] | None = None
+    frozen_pairs: Sequence[tuple[Roi, Roi]] = ()
+    frozen_rois: Sequence[Roi] = ()
+    frozen_regions: Sequence[str] = ()
+    within: Sequence[str] = ()
+    between: Sequence[tuple[str, str]] = ()
+    cost: ArrayLike | str | None = None
+    most: int | None = None
+    keep_edges: bool = False
+    keep_connected: bool = False
+
+    def __post_init__(self) -> None:
+        if self.only not in (None, "added", "removed"):
+            raise InputError(f"only must be 'added' or 'removed', not {self.only!r}")
+        if self.only is not None and self.keep_edges:
+            raise InputError(f"keep_edges needs additions and removals, but only {self.only} ones are asked for")
+        if self.most is not None:
+            check_whole_numbers(most=(self.most, 1))
+
+    def limits(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Limits:
+        """Return the limits of one graph."""
+        allowed = self._allowed(region_count(graph.size), atlas)
+        if self.only is not None:
+            allowed = allowed & (graph if self.only == "removed" else ~graph)
+        costs = self._costs(graph, atlas, data)
+        return Limits(allowed, costs, self.most, self.keep_edges, self.keep_connected)
+
+    def _allowed(self, n: int, atlas: Atlas | None) -> Bits:
+        first, second = pair_ends(n)
+        allowed = np.ones(first.size, dtype=np.bool_)
+        if self.within or self.between:
+            allowed = np.zeros(first.size, dtype=np.bool_)
+            for name in self.within:
+                inside = _members(name, atlas)
+                allowed |= inside[first] & inside[second]
+            for pair in self.between:
+                if isinstance(pair, str) or len(pair) != 2:
+                    raise InputError(f"between takes pairs of coarse regions, not {pair!r}")
+                one, other = (_members(name, atlas) for name in pair)
+                allowed |= (one[first] & other[second]) | (other[first] & one[second])
+        for name in self.frozen_regions:
+            frozen = _members(name, atlas)
+            allowed &= ~(frozen[first] | frozen[second])
+        for roi in self.frozen_rois:
+            vertex = _vertex(roi, n, atlas)
+            allowed &= (first != vertex) & (second != vertex)
+        for one_end, other_end in self.frozen_pairs:
+            i, j = sorted((_vertex(one_end, n, atlas), _vertex(other_end, n, atlas)))
+            if i == j:
+                raise InputError(f"a pair has two regions, not {one_end!r} twice")
+            allowed[pair_position(i, j, n)] = False
+        return allowed
+
+    def _costs(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Floats | None:
+        if self.cost is None:
+            return None
+        n = region_count(graph.size)
+        first, second = pair_ends(n)
+        if isinstance(self.cost, str):
+            if self.cost not in COSTS:
+                raise unknown("cost", self.cost, COSTS)
+            if self.cost == "length":
+                if atlas is None or atlas.coordinates is None:
+                    raise InputError("cost='length' needs an atlas with coordinates")
+                return np.asarray(np.linalg.norm(atlas.coordinates[first] - atlas.coordinates[second], axis=1))
+            if data is None:
+                raise InputError("cost='plausible' needs a dataset to tell what is usual")
+            share = data.edges.mean(axis=0)
+            return np.asarray(LEAST_COST + np.where(graph, share, 1 - share))
+        costs = np.asarray(self.cost, dtype=np.float64)
+        if costs.shape == (n, n):
+            if not np.allclose(costs, costs.T):
+                raise InputError("a matrix of costs must be symmetric")
+            costs = costs[first, second]
+        if costs.shape != (pair_count(n),):
+            raise InputError(f"cost needs a number for each of {pair_count(n)} pairs, or {n} x {n}, not {costs.shape}")
+        if not (np.isfinite(costs).all() and (costs > 0).all()):
+            raise InputError("costs must be finite and above 0; freeze a pair that must not change")
+        return costs
+
+    def describe(self) -> dict[str, Any]:
+        """Return what was asked for as plain values for JSON; an array of costs by its fingerprint."""
+        plain: dict[str, Any] = {
+            "only": self.only,
+            "frozen_pairs": [list(pair) for pair in self.frozen_pairs],
+            "frozen_rois": list(self.frozen_rois),
+            "frozen_regions": list(self.frozen_regions),
+            "within": list(self.within),
+            "between": [list(pair) for pair in self.between],
+            "cost": self.cost if self.cost is None or isinstance(self.cost, str) else _fingerprint(self.cost),
+            "most": self.most,
+            "keep_edges": self.keep_edges,
+            "keep_connected": self.keep_connected,
+        }
+        return {name: value for name, value in plain.items() if value not in (None, [], False)}
+
+
+def _fingerprint(costs: ArrayLike) -> str:
+    return hashlib.blake2b(np.asarray(costs, dtype=np.float64).tobytes(), digest_size=8).hexdigest()
+
+
+def _members(name: str, atlas: Atlas | None) -> Bits:
+    """Tell which regions belong to a coarse region."""
+    if atlas is None or atlas.regions is None:
+        raise InputError(f"to speak of {name!r} the atlas must say which coarse region each region belongs to")
+    if name not in atlas.regions:
+        raise unknown("coarse region", name, dict.fromkeys(atlas.regions))
+    return np.array([own == name for own in atlas.regions])
+
+
+def _vertex(roi: Roi, n: int, atlas: Atlas | None) -> int:
+    if isinstance(roi, str):
+        if atlas is None:
+            raise InputError(f"there is no atlas to look up {roi!r}; give the number of the region")
+        return atlas.index(roi)
+    if not 0 <= roi < n:
+        raise InputError(f"regions are numbered from 0 to {n - 1}; there is none with number {roi}")
+    return int(roi)

@@ -1,0 +1,53 @@
+"""Find several counterfactuals of one graph that have little in common."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from countergraph.constraints import Constraints
+from countergraph.counterfactual import Counterfactuals
+from countergraph.errors import InputError, check_whole_numbers
+from countergraph.find import find_counterfactuals
+from countergraph.graphs.dataset import GraphDataset
+from countergraph.graphs.pairs import as_edge_vectors
+
+
+def find_diverse(
+    black_box: object,
+    graph: GraphDataset | ArrayLike,
+    m: int = 3,
+    runs: int = 20,
+    constraints: Constraints | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Counterfactuals:
+    """Find counterfactuals to choose ``m`` different ones from (see `Diverse`).
+
+    Besides ``runs`` independent searches, each of the ``m`` is looked for once more with all pairs frozen that those
+    before it change, so that it shares nothing with them if that is possible.
+
+    Parameters
+    ----------
+    black_box, constraints, options
+        As in `find_counterfactuals`.
+    graph
+        One graph: a `GraphDataset` of one, or an array as `find_counterfactuals` takes.
+    """
+    check_whole_numbers(m=(m, 1), runs=(runs, 1))
+    if not isinstance(graph, GraphDataset):
+        graph = np.asarray(graph)
+        graph = as_edge_vectors(graph[None] if graph.shape[0] != 1 else graph)
+    if len(graph) != 1:
+        raise InputError(f"diverse counterfactuals are of one graph, not of {len(graph)}")
+    first = find_counterfactuals(black_box, graph, runs=runs, constraints=constraints, **options)
+    results, best = list(first), first.closest()
+    base = constraints or Constraints()
+    while best is not None and len(results) < runs + m - 1:
+        base = replace(base, frozen_pairs=[*base.frozen_pairs, *best.removed, *best.added])
+        [other] = find_counterfactuals(black_box, graph, constraints=base, **options)
+        results.append(replace(other, run=len(results)))
+        best = other if other.found else None
+    return Counterfactuals(results)

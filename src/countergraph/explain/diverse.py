@@ -1,0 +1,92 @@
+"""Counterfactuals that differ: several ways out, and what differing costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from countergraph.counterfactual import Counterfactual, Counterfactuals
+from countergraph.errors import InputError, check_whole_numbers
+from countergraph.graphs.pairs import Floats
+
+
+def jaccard(first: Counterfactual, second: Counterfactual) -> float:
+    """Return the share of the changes of either that are not changes of both: 0 for the same, 1 for nothing shared."""
+    assert first.flips is not None
+    assert second.flips is not None
+    shared = np.intersect1d(first.flips, second.flips).size
+    return 1 - shared / (first.flips.size + second.flips.size - shared)
+
+
+@dataclass(frozen=True, eq=False)
+class Diverse:
+    """Several counterfactuals of one graph, chosen to differ.
+
+    Diversity is the mean Jaccard distance between the sets of changes of every two. Among those found, ``m`` are chosen
+    one after the other: first the closest, then always the one that differs most from the nearest of those chosen.
+
+    Parameters
+    ----------
+    results
+        Counterfactuals of one graph: ``find_counterfactuals(..., runs=50)`` or `find_diverse`.
+    m
+        How many to choose.
+    """
+
+    results: Counterfactuals
+    m: int = 3
+
+    def __post_init__(self) -> None:
+        check_whole_numbers(m=(self.m, 1))
+        if not self.results.found:
+            raise InputError("none of the runs found a counterfactual, so there is nothing to choose from")
+        first = self.results[0]
+        if any((each.original != first.original).any() for each in self.results):
+            raise InputError("diverse counterfactuals are of one graph; these results are of several")
+
+    @cached_property
+    def _pool(self) -> list[Counterfactual]:
+        """Different counterfactuals, closest first."""
+        different = {each.flips.tobytes(): each for each in reversed(self.results.found) if each.flips is not None}
+        return sorted(different.values(), key=lambda each: (each.distance or 0, each.run))
+
+    def choose(self, most: int | None = None) -> Counterfactuals:
+        """Return up to ``m`` counterfactuals of at most ``most`` changes that differ as much as they can."""
+        pool = [each for each in self._pool if most is None or (each.distance or 0) <= most]
+        chosen: list[Counterfactual] = pool[:1]
+        gaps: Floats = np.full(len(pool), np.inf)
+        while pool and len(chosen) < min(self.m, len(pool)):
+            gaps = np.minimum(gaps, [jaccard(each, chosen[-1]) for each in pool])
+            chosen.append(pool[int(gaps.argmax())])
+        return Counterfactuals(chosen)
+
+    @cached_property
+    def chosen(self) -> Counterfactuals:
+        """The most diverse of all that were found."""
+        return self.choose()
+
+    @cached_property
+    def curve(self) -> pd.DataFrame:
+        """What diversity costs: for every number of changes allowed, the best diversity and the mean distance."""
+        rows = []
+        for most in sorted({each.distance or 0 for each in self._pool}):
+            chosen = self.choose(most)
+            rows.append(
+                {
+                    "at most": most,
+                    "chosen": len(chosen),
+                    "distance (mean)": float(np.mean([each.distance or 0 for each in chosen])),
+                    "diversity": diversity(chosen),
+                }
+            )
+        return pd.DataFrame(rows)
+
+
+def diversity(results: Counterfactuals) -> float:
+    """Return the mean Jaccard distance between the changes of every two; NaN for fewer than two."""
+    gaps = [jaccard(first, second) for first, second in combinations(results.found, 2)]
+    return float(np.mean(gaps)) if gaps else float("nan")

@@ -1,0 +1,103 @@
+"""Prove what can be proven about a counterfactual, by asking the black box or, if it is linear, by arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, islice
+from math import comb
+
+import numpy as np
+
+from countergraph.certificate import Certificate
+from countergraph.classifiers.linear_rule import linear_form
+from countergraph.classifiers.model import Model
+from countergraph.counterfactual import Counterfactual
+from countergraph.errors import InputError, check_whole_numbers
+from countergraph.find import optimal_counterfactual
+from countergraph.graphs.pairs import Bits
+from countergraph.oracle import Label, Oracle
+from countergraph.search.conversation import Flips
+
+BATCH = 4096
+MOST_QUESTIONS = 10_000_000
+
+
+def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Counterfactual:
+    """Return the same counterfactual with a `Certificate` of what is proven about it.
+
+    Parameters
+    ----------
+    black_box
+        The one that was searched.
+    result
+        A counterfactual.
+    radius
+        Ask about every graph with this many changes or fewer. That is ``pairs`` questions for 1, half of its square
+        for 2, ...; if one of them is a counterfactual closer than ``result``, it is returned instead.
+
+    Returns
+    -------
+    Counterfactual
+        With ``certificate`` set. It is *optimal* if the black box is linear in the edges and the distance is that of
+        the exact optimum, or if everything closer was asked; *1-minimal* if every single change was undone in turn
+        and the class changed back each time.
+    """
+    check_whole_numbers(radius=(radius, 0))
+    if result.flips is None:
+        raise InputError("there is no counterfactual to prove anything about")
+    if result.limited and radius:
+        raise InputError("a radius is proven for free counterfactuals only, not for one under constraints")
+    oracle = black_box if isinstance(black_box, Oracle) else Oracle(black_box)
+    closer, reached, calls = _closer(oracle, result, min(radius, result.flips.size - 1))
+    if closer is not None:
+        found, label = closer
+        everything = Certificate(minimal=True, radius=found.size - 1, optimal=True, calls=calls)
+        return replace(result, flips=found, counterfactual_class=label, certificate=everything)
+    optimal = reached == result.flips.size - 1 and not result.limited
+    optimal |= not result.limited and _optimal(oracle.black_box, result)
+    singles = [np.delete(result.flips, i) for i in range(result.flips.size)] if result.flips.size > 1 else []
+    minimal = not any(_is_counterfactual(result, label) for label in _ask(oracle, result, singles))
+    certificate = Certificate(minimal, max(reached, radius if optimal else 0), optimal, calls + len(singles))
+    return replace(result, certificate=certificate)
+
+
+def _closer(oracle: Oracle, result: Counterfactual, radius: int) -> tuple[tuple[Flips, Label] | None, int, int]:
+    """Ask about all graphs up to a radius, nearest first: the first counterfactual, the radius proven, the calls."""
+    n_pairs, calls = result.original.size, 0
+    if sum(comb(n_pairs, size) for size in range(1, radius + 1)) > MOST_QUESTIONS:
+        raise InputError(f"a radius of {radius} among {n_pairs} pairs takes more than {MOST_QUESTIONS:,} questions")
+    for size in range(1, radius + 1):
+        for batch in _batches(combinations(range(n_pairs), size)):
+            calls += len(batch)
+            for flips, label in zip(batch, _ask(oracle, result, batch), strict=True):
+                if _is_counterfactual(result, label):
+                    return (flips, label), size - 1, calls
+    return None, radius, calls
+
+
+def _batches(sets: Iterator[tuple[int, ...]]) -> Iterator[list[Flips]]:
+    while batch := [np.array(each, dtype=np.intp) for each in islice(sets, BATCH)]:
+        yield batch
+
+
+def _ask(oracle: Oracle, result: Counterfactual, candidates: list[Flips]) -> list[Label]:
+    if not candidates:
+        return []
+    batch: Bits = np.repeat(result.original[None], len(candidates), axis=0)
+    for row, flips in zip(batch, candidates, strict=True):
+        row[flips] ^= True
+    labels: list[Label] = oracle.ask(batch, result.classes).tolist()
+    return labels
+
+
+def _is_counterfactual(result: Counterfactual, label: Label) -> bool:
+    target = result.parameters.get("target")
+    return label != result.original_class if target is None else label == target
+
+
+def _optimal(black_box: object, result: Counterfactual) -> bool:
+    form = black_box.estimator if isinstance(black_box, Model) else black_box
+    if linear_form(form) is None:
+        return False
+    return optimal_counterfactual(black_box, result.original).distance == result.distance

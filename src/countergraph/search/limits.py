@@ -1,0 +1,82 @@
+"""What a counterfactual of one graph may be: the pairs that may change, what they cost, what must stay.
+
+The driver holds every candidate of every search to these. A search may look at them, to ask about less in vain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from countergraph.graphs.pairs import Bits, Floats, Indices, pairs_at, to_adjacency
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """The limits of one graph; by default there are none."""
+
+    allowed: Bits | None = None
+    """The pairs that may change; None for all."""
+    costs: Floats | None = None
+    """What changing each pair costs, above 0; None for 1 each."""
+    most: int | None = None
+    """The most changes."""
+    keep_edges: bool = False
+    """As many additions as removals."""
+    keep_connected: bool = False
+    """Nothing may fall apart that was connected."""
+
+    def pool(self, graph: Bits, present: bool) -> Indices:
+        """Return the pairs that may be removed (``present``) or added."""
+        chosen = graph if present else ~graph
+        return np.flatnonzero(chosen if self.allowed is None else chosen & self.allowed)
+
+    def fit(self, graph: Bits, flips: Indices) -> Indices:
+        """Return as much of a candidate as may be, the last changes left out first where some must be."""
+        if self.allowed is not None:
+            flips = flips[self.allowed[flips]]
+        before = -1
+        while flips.size != before and (self.keep_connected or self.keep_edges):
+            before = flips.size
+            if self.keep_connected:
+                flips = _together(graph, flips)
+            if self.keep_edges:
+                flips = _balanced(graph, flips)
+        return flips
+
+    def rank(self, flips: Indices) -> tuple[bool, float]:
+        """Return what makes one counterfactual better than another: the smaller the better."""
+        cost = float(flips.size if self.costs is None else self.costs[flips].sum())
+        return self.most is not None and flips.size > self.most, cost
+
+
+NO_LIMITS = Limits()
+
+
+def _balanced(graph: Bits, flips: Indices) -> Indices:
+    """Leave out the last additions, or the last removals, until there are as many of each."""
+    present = graph[flips]
+    rank = np.where(present, np.cumsum(present), np.cumsum(~present))
+    fewer = min(int(present.sum()), int((~present).sum()))
+    return flips[rank <= fewer]
+
+
+def _together(graph: Bits, flips: Indices) -> Indices:
+    """Leave out removals of edges without which something would fall apart: Kruskal's way, the last ones first."""
+    removals = np.flatnonzero(graph[flips])
+    if not removals.size:
+        return flips
+    changed = graph.copy()
+    changed[flips] ^= True
+    count, part = connected_components(to_adjacency(changed), directed=False)
+    if count == 1:
+        return flips
+    left = np.ones(flips.size, dtype=np.bool_)
+    ends = pairs_at(flips[removals], part.size)
+    for place, (i, j) in zip(removals[::-1], reversed(ends), strict=True):
+        if part[i] != part[j]:
+            part[part == part[j]] = part[i]
+            left[place] = False
+    return flips[left]

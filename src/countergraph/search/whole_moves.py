@@ -1,0 +1,37 @@
+"""Search in words larger than an edge: moves that change all of a kind at once.
+
+The moves of the graph stand in a line, the smallest first, so the first that changes the class is the smallest that
+does. If none does alone, they are made one after the other in random order until the class changes, and then each is
+taken back in turn if it is not needed, the largest first. The distance is still the number of edges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from countergraph.search.conversation import NO_FLIPS, Flips, Search, Task
+
+
+def whole_moves(task: Task, start: Flips) -> Search:
+    """Change all edges of a kind at once: of a region, between two coarse regions, inside a clique."""
+    for move in task.moves:
+        if (yield move).flipped:
+            return
+    made: list[Flips] = []
+    order = [task.moves[int(index)] for index in task.rng.permutation(len(task.moves))]
+    sides = task.graph[order[0][0]] if order else False
+    # Opposite moves undo each other's meaning, so a combination has one direction: that of the move drawn first.
+    for move in (each for each in order if task.graph[each[0]] == sides):
+        made.append(move)
+        if (yield _union(made)).flipped:
+            break
+    else:
+        return
+    for move in sorted(made, key=lambda each: -each.size):
+        rest = [each for each in made if each is not move]
+        if rest and (yield _union(rest)).flipped:
+            made = rest
+
+
+def _union(moves: list[Flips]) -> Flips:
+    return np.unique(np.concatenate(moves)) if moves else NO_FLIPS

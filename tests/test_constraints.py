@@ -1,0 +1,321 @@
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import countergraph as cg
+from countergraph.errors import InputError, NotFoundError
+from countergraph.graphs.pairs import pair_ends, to_adjacency
+from countergraph.search.methods import FORWARD
+from tests.conftest import random_graphs
+
+N = 6
+FIRST, SECOND = pair_ends(N)
+ATLAS = cg.Atlas(
+    [f"r{i}" for i in range(N)],
+    coordinates=np.random.default_rng(0).normal(size=(N, 3)),
+    regions=["front", "front", "back", "back", "deep", "deep"],
+)
+METHODS = [*FORWARD, *(f"{ahead}+{back}" for ahead, back in (("ofs", "obs"), ("dfs", "dbs"), ("ds", "lbs")))]
+
+
+def small_data(seed: int, classes: int) -> tuple[cg.GraphDataset, Any]:
+    rng = np.random.default_rng(seed)
+    weights, cuts = rng.normal(size=15), np.sort(rng.normal(size=classes - 1))
+
+    def box(edges: np.ndarray) -> np.ndarray:
+        return np.searchsorted(cuts, edges[:, FIRST, SECOND] @ weights)
+
+    edges = random_graphs(8, N, seed, 0.5)
+    labels = np.searchsorted(cuts, edges @ weights)
+    names = tuple("abc"[:classes])
+    return cg.GraphDataset(edges, labels, classes=names, atlas=ATLAS), box
+
+
+constraints = st.builds(
+    cg.Constraints,
+    only=st.sampled_from([None, "added", "removed"]),
+    frozen_pairs=st.lists(st.tuples(st.just("r0"), st.integers(1, N - 1)), max_size=3),
+    frozen_rois=st.lists(st.integers(0, N - 1), max_size=1),
+    frozen_regions=st.lists(st.sampled_from(["front", "deep"]), max_size=1),
+    within=st.lists(st.sampled_from(["front", "back"]), max_size=2),
+    between=st.lists(st.sampled_from([("front", "back"), ("deep", "deep")]), max_size=2),
+    cost=st.sampled_from([None, "length", "plausible"]),
+    most=st.sampled_from([None, 1, 3]),
+    keep_connected=st.booleans(),
+) | st.builds(
+    cg.Constraints, keep_edges=st.just(True), keep_connected=st.booleans(), most=st.sampled_from([None, 2, 4])
+)
+
+
+def check(asked: cg.Constraints, result: cg.Counterfactual) -> None:
+    """Say again, slowly, what each constraint means."""
+    pairs = {*result.added, *result.removed}
+    if asked.only == "added":
+        assert not result.removed
+    if asked.only == "removed":
+        assert not result.added
+    for name, vertex in asked.frozen_pairs:
+        assert (0, vertex) not in pairs, name
+    assert not any(roi in pair for roi in asked.frozen_rois for pair in pairs)
+    regions = [{(ATLAS.regions or ())[i], (ATLAS.regions or ())[j]} for i, j in pairs]
+    assert not any(name in both for name in asked.frozen_regions for both in regions)
+    if asked.within or asked.between:
+        allowed = [{name} for name in asked.within] + [set(both) for both in asked.between]
+        assert all(both in allowed for both in regions)
+    if asked.most is not None:
+        assert len(pairs) <= asked.most
+    if asked.keep_edges:
+        assert len(result.added) == len(result.removed)
+    if asked.keep_connected:
+        before, after = (nx.from_numpy_array(to_adjacency(each)) for each in (result.original, result.edges))
+        assert nx.number_connected_components(after) <= nx.number_connected_components(before)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=30)
+@given(seed=st.integers(0, 1000), asked=constraints, classes=st.integers(2, 3))
+def test_constraints_are_never_violated(method: str, seed: int, asked: cg.Constraints, classes: int) -> None:
+    data, box = small_data(seed, classes)
+    results = cg.find_counterfactuals(box, data, method, k=2, max_calls=60, constraints=asked)
+    for result in results.found:
+        check(asked, result)
+        assert box(to_adjacency(result.edges)[None])[0] == result.counterfactual_class != result.original_class
+        if asked.cost is not None:
+            costs = asked.limits(result.original, ATLAS, data).costs
+            assert costs is not None
+            assert result.cost == pytest.approx(costs[result.flips].sum())
+    assert all(each.calls <= 60 * (1 + method.count("+")) for each in results)
+
+
+def test_a_cost_is_minimised_instead_of_the_count() -> None:
+    """One dear edge or two cheap ones: either changes the class."""
+
+    def box(a: np.ndarray) -> np.ndarray:
+        return (2 * a[:, 0, 1] + a[:, 2, 3] + a[:, 4, 5] >= 2).astype(int)
+
+    graph, cost = np.zeros(15, dtype=bool), np.ones((N, N))
+    cost[0, 1] = cost[1, 0] = 10
+    plain = cg.find_counterfactual(box, graph, "ofs+obs", k=1)
+    dear = cg.Constraints(cost=cost)
+    cheap = [cg.find_counterfactual(box, graph, "ofs+obs", k=1, seed=seed, constraints=dear) for seed in range(8)]
+    assert plain.distance == 1
+    assert plain.cost is None
+    assert min(each.cost or 0 for each in cheap) == 2
+    assert {each.distance for each in cheap if each.cost == 2} == {2}
+
+
+def test_most_is_kept_even_if_nothing_is_found_then() -> None:
+    def box(a: np.ndarray) -> np.ndarray:
+        return (a.sum(axis=(1, 2)) >= 10).astype(int)
+
+    graph, asked = np.zeros(15, dtype=bool), [cg.Constraints(most=most) for most in (4, 5)]
+    results = [cg.find_counterfactual(box, graph, "ofs+obs", constraints=each) for each in asked]
+    assert [each.found for each in results] == [False, True]
+
+
+def test_what_was_asked_is_kept_with_the_result(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    asked = cg.Constraints(only="removed", frozen_rois=[cohort.atlas.names[0]], cost=np.ones(190))
+    [result] = cg.find_counterfactuals(model, cohort.subset([3]), "ofs+obs", dataset=cohort, constraints=asked)
+    described = result.parameters["constraints"]
+    assert described["only"] == "removed"
+    assert described["frozen_rois"] == [cohort.atlas.names[0]]
+    assert isinstance(described["cost"], str)
+    assert result.limited
+    assert cg.Counterfactual.from_dict(result.to_dict(), result.atlas).to_dict() == result.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"only": "changed"}, "only must be 'added' or 'removed'"),
+        ({"only": "added", "keep_edges": True}, "keep_edges needs additions and removals"),
+        ({"most": 0}, "most must be"),
+        ({"frozen_rois": ["nowhere"]}, "no region is called 'nowhere'"),
+        ({"frozen_rois": [6]}, "numbered from 0 to 5"),
+        ({"frozen_pairs": [(1, 1)]}, "a pair has two regions"),
+        ({"within": ["sideways"]}, "no coarse region is called 'sideways'"),
+        ({"between": ["front"]}, "between takes pairs"),
+        ({"cost": "gold"}, "no cost is called 'gold'"),
+        ({"cost": np.zeros(15)}, "finite and above 0"),
+        ({"cost": np.ones(14)}, "a number for each of 15 pairs"),
+        ({"cost": np.triu(np.ones((6, 6)))}, "must be symmetric"),
+    ],
+)
+def test_bad_constraints_are_refused(options: dict[str, Any], message: str) -> None:
+    data, box = small_data(1, 2)
+    with pytest.raises((InputError, NotFoundError), match=message):
+        cg.find_counterfactuals(box, data, "ofs+obs", constraints=cg.Constraints(**options))
+
+
+def test_constraints_that_need_an_atlas_or_data_say_so() -> None:
+    graph = np.zeros(15, dtype=bool)
+    for options, message in (
+        ({"within": ["front"]}, "the atlas must say which coarse region"),
+        ({"frozen_rois": ["r1"]}, "no atlas to look up"),
+        ({"cost": "length"}, "needs an atlas with coordinates"),
+        ({"cost": "plausible"}, "needs a dataset"),
+    ):
+        with pytest.raises(InputError, match=message):
+            cg.find_counterfactual(lambda a: a[:, 0, 1], graph, "ofs+obs", constraints=cg.Constraints(**options))
+
+
+# Whole moves
+
+
+def test_moves_are_whole_and_said(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    results = cg.find_counterfactuals(model, cohort, "moves")
+    assert results.found
+    for result in results.found:
+        assert result.moves
+        said = np.unique(np.concatenate([move.flips for move in result.moves]))
+        np.testing.assert_array_equal(said, result.flips)
+        for move in result.moves:
+            assert move.words in result.sentence
+            assert (result.original[move.flips] == (move.change == "removed")).all()
+        assert cg.Counterfactual.from_dict(result.to_dict(), result.atlas).sentence == result.sentence
+
+
+def test_a_box_that_counts_a_region_is_answered_with_that_region() -> None:
+    """All connections of r2 are what this box looks at."""
+    edges = random_graphs(1, N, 0, 0.9)
+    data = cg.GraphDataset(edges, [0], classes=("a", "b"), atlas=ATLAS)
+    [result] = cg.find_counterfactuals(lambda a: (a[:, 2].sum(axis=1) == 0).astype(int), data, "moves")
+    assert [move.words for move in result.moves] == ["all connections of r2"]
+    assert (
+        result.sentence.startswith("graph-000 is classified as a. If all connections of r2 (")
+        or "of r2 (" in result.sentence
+    )
+
+
+def test_the_closest_single_move_is_found() -> None:
+    data, box = small_data(4, 2)
+    from countergraph.vocabulary import vocabulary
+
+    for result in cg.find_counterfactuals(box, data, "moves"):
+        singles = []
+        for move in vocabulary(result.original, ATLAS):
+            changed = result.original.copy()
+            changed[move.flips] ^= True
+            if box(to_adjacency(changed)[None])[0] != result.original_class:
+                singles.append(move.flips.size)
+        if singles:
+            assert result.distance == min(singles)
+
+
+# Certificates
+
+
+def brute_force(box: Any, graph: np.ndarray) -> int:
+    own = box(to_adjacency(graph)[None])[0]
+    for size in range(1, graph.size + 1):
+        for flips in combinations(range(graph.size), size):
+            changed = graph.copy()
+            changed[list(flips)] ^= True
+            if box(to_adjacency(changed)[None])[0] != own:
+                return size
+    return graph.size + 1
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 1000), radius=st.integers(0, 2))
+def test_certificates_are_true(seed: int, radius: int) -> None:
+    data, box = small_data(seed, 2)
+    oracle = cg.Oracle(box)
+    found = cg.find_counterfactuals(oracle, data, "ofs", k=2).found
+    for result in found[:3]:
+        before = oracle.asked
+        proven = cg.certify(oracle, result, radius)
+        certificate = proven.certificate
+        assert certificate.calls == oracle.asked - before
+        optimum = brute_force(box, result.original)
+        assert (proven.distance or 0) >= optimum
+        assert certificate.radius < optimum or certificate.optimal
+        if certificate.optimal:
+            assert proven.distance == optimum
+        undone = []
+        assert proven.flips is not None
+        for i in range(proven.flips.size):
+            changed = proven.original.copy()
+            changed[np.delete(proven.flips, i)] ^= True
+            undone.append(box(to_adjacency(changed)[None])[0] != proven.original_class)
+        assert certificate.minimal == (not any(undone))
+        assert proven.sentence.endswith(certificate.sentence)
+        if optimum <= radius:
+            assert certificate.proof == "optimal"
+
+
+def test_a_linear_box_proves_the_optimum_for_nothing(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    for result in cg.find_counterfactuals(model, cohort, "dfs+lbs").found[:6]:
+        proven = cg.certify(model, result)
+        optimum = cg.optimal_counterfactual(model, result.original).distance
+        assert proven.certificate.optimal == (result.distance == optimum)
+        assert proven.certificate.calls == (result.distance if (result.distance or 0) > 1 else 0)
+
+
+def test_what_cannot_be_proven_is_refused(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    [nothing] = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort.subset([0]), "ofs", max_calls=3)
+    with pytest.raises(InputError, match="no counterfactual to prove"):
+        cg.certify(model, nothing)
+    limited = cg.find_counterfactuals(model, cohort, "ofs", constraints=cg.Constraints(keep_connected=True)).found[0]
+    with pytest.raises(InputError, match="not for one under constraints"):
+        cg.certify(model, limited, 1)
+    assert not cg.certify(model, limited).certificate.optimal
+    far = max(cg.find_counterfactuals(model, cohort, "ofs").found, key=lambda each: each.distance or 0)
+    with pytest.raises(InputError, match="takes more than 10,000,000 questions"):
+        cg.certify(model, far, 6)
+
+
+# Diversity and plausibility
+
+
+def test_diverse_counterfactuals_differ(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    person = cohort.subset([3])
+    pool = cg.find_diverse(model, person, m=3, runs=10, method="ofs+obs", dataset=cohort)
+    diverse = cg.Diverse(pool, 3)
+    plain = cg.Diverse(pool[:10], 3)
+    assert len(diverse.chosen) == 3
+    assert diverse.curve["diversity"].iloc[-1] >= plain.curve["diversity"].iloc[-1]
+    assert diverse.curve["at most"].is_monotonic_increasing
+    first, second, usual = pool[10], pool.closest(), pool[:10].closest()
+    assert second is not None
+    assert usual is not None
+    assert not {*first.added, *first.removed} & {*usual.added, *usual.removed}
+    assert diverse.chosen[0].distance == second.distance
+    one = cg.find_diverse(model, cohort.edges[3], m=2, runs=2, method="ofs+obs")
+    assert len(one) == 3
+
+
+def test_diversity_of_nothing_is_refused(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    with pytest.raises(InputError, match="of one graph, not of 24"):
+        cg.find_diverse(model, cohort)
+    with pytest.raises(InputError, match="these results are of several"):
+        cg.Diverse(cg.find_counterfactuals(model, cohort, "ofs"))
+
+
+def test_plausibility_of_a_real_graph_and_of_nonsense() -> None:
+    edges = random_graphs(10, N, 5, 0.4)
+    data = cg.GraphDataset(edges, [0, 1] * 5, atlas=ATLAS)
+    truth = {row.tobytes(): label for row, label in zip(edges, data.labels, strict=True)}
+
+    def box(a: np.ndarray) -> list[int]:
+        return [truth.get(row[FIRST, SECOND].astype(bool).tobytes(), 0) for row in a]
+
+    results = cg.find_counterfactuals(box, data, "ds")
+    table = cg.plausibility(results, data)
+    found = [each.found for each in results]
+    assert (table["seen"][found] == 1).all()  # every change is one that a graph of the other class has
+    assert (table["nearest before"][found] <= [each.distance for each in results.found]).all()
+    for row, result in zip(table.to_dict("records"), results, strict=True):
+        if result.edges is not None:
+            degrees = [to_adjacency(each).sum(axis=1).astype(int) for each in (result.edges, result.original)]
+            assert row["degree change"] == np.abs(degrees[0] - degrees[1]).max()
+            assert row["density change"] == pytest.approx((result.edges.sum() - result.original.sum()) / 15)
+    with pytest.raises(InputError, match="differ in regions"):
+        cg.plausibility(results, cg.GraphDataset(random_graphs(2, 5, 0), [0, 1]))
