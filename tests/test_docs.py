@@ -17,7 +17,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md", "docs/questions.md"])
 def test_the_python_of_the_docs_runs(page: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) >= 4

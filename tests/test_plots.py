@@ -52,6 +52,7 @@ def explained(data: cg.GraphDataset) -> dict[str, Drawn]:
         whole,
         cg.litmus(whole, [*range(6), *range(8, 13)]),
         cg.Comparison({"one": results, "two": others}),
+        cg.Diverse(local.results),
     ]
     return {name: each for each in made for name in each._plots}
 

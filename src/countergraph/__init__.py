@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from countergraph.plots.chord import plot_chord as plot_chord
     from countergraph.plots.compare import plot_comparison as plot_comparison
     from countergraph.plots.contrastive import plot_counterfactual as plot_counterfactual
+    from countergraph.plots.diverse import plot_diverse as plot_diverse
     from countergraph.plots.heatmaps import plot_heatmaps as plot_heatmaps
     from countergraph.plots.interactive import view as view
     from countergraph.plots.litmus import plot_litmus as plot_litmus
@@ -108,6 +109,7 @@ _HOMES = {
     "plots.contrastive": ("plot_counterfactual",),
     "plots.chord": ("plot_chord",),
     "plots.compare": ("plot_comparison",),
+    "plots.diverse": ("plot_diverse",),
     "plots.heatmaps": ("plot_heatmaps",),
     "plots.interactive": ("view",),
     "plots.litmus": ("plot_litmus",),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from countergraph.counterfactual import Counterfactual, Counterfactuals
+from countergraph.drawn import Drawn
 from countergraph.errors import InputError, check_whole_numbers
 from countergraph.graphs.pairs import Floats
 
@@ -23,7 +25,7 @@ def jaccard(first: Counterfactual, second: Counterfactual) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Diverse:
+class Diverse(Drawn):
     """Several counterfactuals of one graph, chosen to differ.
 
     Diversity is the mean Jaccard distance between the sets of changes of every two. Among those found, ``m`` are chosen
@@ -39,6 +41,7 @@ class Diverse:
 
     results: Counterfactuals
     m: int = 3
+    _plots: ClassVar = ("diverse",)
 
     def __post_init__(self) -> None:
         check_whole_numbers(m=(self.m, 1))
@@ -47,6 +50,15 @@ class Diverse:
         first = self.results[0]
         if any((each.original != first.original).any() for each in self.results):
             raise InputError("diverse counterfactuals are of one graph; these results are of several")
+
+    @property
+    def _words(self) -> str:
+        chosen = self.chosen
+        return f"{len(chosen)} counterfactuals of {chosen[0].subject}, diversity {diversity(chosen):.2f}."
+
+    @property
+    def _table(self) -> pd.DataFrame:
+        return self.curve
 
     @cached_property
     def _pool(self) -> list[Counterfactual]:

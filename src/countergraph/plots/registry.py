@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from countergraph.plots.chord import plot_chord
 from countergraph.plots.compare import plot_comparison
 from countergraph.plots.contrastive import plot_counterfactual
+from countergraph.plots.diverse import plot_diverse
 from countergraph.plots.heatmaps import plot_heatmaps
 from countergraph.plots.litmus import plot_litmus
 from countergraph.plots.local import plot_local
@@ -24,4 +25,5 @@ PLOTS: dict[str, Callable[..., Axes]] = {
     "chord": plot_chord,
     "litmus": plot_litmus,
     "comparison": plot_comparison,
+    "diverse": plot_diverse,
 }
