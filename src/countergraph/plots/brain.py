@@ -11,7 +11,7 @@ from matplotlib.collections import LineCollection
 
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Floats
-from countergraph.plots.scene import WIDTH, Edges, Scene
+from countergraph.plots.scene import WIDTH, Edges, Scene, faintness
 from countergraph.plots.style import INK, KEPT, Place, plain
 
 # For each view of nilearn's glass brain, the two coordinates that it shows.
@@ -65,7 +65,7 @@ def _draw(axes: Axes, scene: Scene, points: Floats, by_size: bool) -> None:
 def _draw_edges(axes: Axes, layer: Edges, points: Floats) -> None:
     lines = [points[list(pair)] for pair in layer.pairs]
     widths = 0.5 if layer.faint else layer.widths or WIDTH
-    alpha, order = (0.28, 1) if layer.faint else (0.9, 3)
+    alpha, order = (faintness(len(lines)), 1) if layer.faint else (0.9, 3)
     collection = LineCollection(lines, colors=layer.color, linewidths=widths, alpha=alpha, zorder=order)
     axes.add_collection(collection, autolim=False)
 

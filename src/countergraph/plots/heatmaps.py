@@ -12,7 +12,7 @@ from countergraph.explain.importance import GlobalExplanation
 from countergraph.plots.style import INK, board, figure_of, plain
 
 ADDED_MAP, REMOVED_MAP = "Blues", "Reds"
-MOST_NAMES = 40
+MOST_CELLS = 30
 
 
 def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, normalised: bool = False) -> Axes:
@@ -24,23 +24,32 @@ def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, norm
     count = len(explanation.classes)
     axes = board(axes, 6.6 * count, 5.8)
     unit = "changes per pair" if normalised else "changes"
+    shown = _most_changed(explanation)
+    if len(shown) < len(explanation.region_names):
+        unit += f", the {len(shown)} regions with the most"
     for label, name in enumerate(explanation.classes):
         panel = axes.inset_axes(((label + 0.24) / count, 0.22, 0.58 / count, 0.7))
-        above, below = (table.to_numpy() for table in explanation.heatmaps(label, normalised))
-        scale = Normalize(0, max(float(above.max()), float(below.max()), 1e-12))
+        above, below = (table.to_numpy()[np.ix_(shown, shown)] for table in explanation.heatmaps(label, normalised))
+        scale = Normalize(0, max(float(above.max()), float(below.max())) or 1.0)
         for values, cmap, bar in ((above, ADDED_MAP, 0.835), (below, REMOVED_MAP, 0.92)):
             _draw_half(panel, values, cmap, scale, lower=cmap == REMOVED_MAP)
             side = axes.inset_axes(((label + bar) / count, 0.3, 0.018 / count, 0.54))
             colors = figure_of(axes).colorbar(ScalarMappable(scale, cmap), cax=side)
             colors.ax.tick_params(labelsize=7)
             colors.ax.set_title("added" if cmap == ADDED_MAP else "removed", fontsize=7, color=INK)
-        size, names = len(above), [plain(each) for each in explanation.region_names]
-        shown = range(size) if size <= MOST_NAMES else []
-        panel.set_xticks(list(shown), names if shown else [], rotation=45, ha="right", fontsize=8)
-        panel.set_yticks(list(shown), names if shown else [], fontsize=8)
+        size, names = len(shown), [plain(explanation.region_names[each]) for each in shown]
+        small = min(8, 200 / size)
+        panel.set_xticks(range(size), names, rotation=45, ha="right", fontsize=small)
+        panel.set_yticks(range(size), names, fontsize=small)
         panel.set_title(plain(f"{name} ({unit})"), color=INK, fontsize=11)
         panel.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5), aspect="equal")
     return axes
+
+
+def _most_changed(explanation: GlobalExplanation) -> list[int]:
+    """Return the coarse regions to show, in the order of the atlas: all, or the most changed if they are many."""
+    totals = explanation.by_region(explanation.counters.sum(axis=(0, 1))).to_numpy().sum(axis=0)
+    return sorted(int(each) for each in np.argsort(-totals, kind="stable")[:MOST_CELLS])
 
 
 def _draw_half(axes: Axes, values: np.ndarray, cmap: str, scale: Normalize, lower: bool) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from countergraph.plots.brain import circle
-from countergraph.plots.scene import WIDTH, Edges, Scene, scene_of
+from countergraph.plots.scene import WIDTH, Edges, Scene, faintness, scene_of
 from countergraph.plots.style import INK, KEPT
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _edge_traces(layer: Edges, points: Floats, names: list[str]) -> list[dict[st
         ends = np.full((3 * len(group), 3), np.nan)
         ends[0::3], ends[1::3] = points[group[:, 0]], points[group[:, 1]]
         line = {"color": layer.color, "width": round(width, 1)}
-        opacity = 0.25 if layer.faint else 1
+        opacity = faintness(len(pairs)) if layer.faint else 1
         traces.append({**look, **_coordinates(ends), "line": line, "opacity": opacity, "showlegend": number == 0})
     if layer.faint:
         return traces
@@ -123,14 +123,15 @@ def _coordinates(points: Floats) -> dict[str, list[float | None]]:
 def scene_layout(scene: Scene) -> dict[str, Any]:
     """Return the layout that goes with `scene_traces`: seen from above, with no box around it."""
     flat = scene.atlas.coordinates is None
-    eye = {"x": 0, "y": 0, "z": 1.6} if flat else {"x": -1.15, "y": 0.85, "z": 0.85}
+    eye = {"x": 0, "y": 0, "z": 1.5} if flat else {"x": -1.15, "y": 0.85, "z": 0.85}
     hidden = {"visible": False, "showspikes": False}
     return {
         "scene": {
             "xaxis": hidden,
             "yaxis": hidden,
             "zaxis": hidden,
-            "aspectmode": "data",
+            "aspectmode": "manual" if flat else "data",
+            "aspectratio": {"x": 1, "y": 1, "z": 0.1},
             "camera": {"eye": eye, "up": {"x": 0, "y": 1 if flat else 0, "z": 0 if flat else 1}},
         },
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0},

@@ -52,6 +52,11 @@ class Scene:
         return [int(region) for region in np.argsort(-self.sizes, kind="stable") if self.sizes[region] > 0]
 
 
+def faintness(count: int) -> float:
+    """Return how opaque background edges are: the more, the less, so that they stay background."""
+    return min(0.28, max(0.01, 250 / max(1, count)))
+
+
 def _touching(pairs: Sequence[Pair], n_regions: int) -> Floats:
     """Return how many of the pairs each region has, as a share of the most."""
     counts = np.bincount(np.array(pairs, dtype=np.intp).ravel(), minlength=n_regions)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 
 from matplotlib.axes import Axes
 
 from countergraph.explain.importance import GlobalExplanation
+from countergraph.explain.local import LocalExplanation
 from countergraph.plots.style import save_picture
 from countergraph.report.report import Report, file_name
 
@@ -112,11 +114,18 @@ def person_pictures(report: Report, name: str) -> Iterator[Picture]:
             f"local-{name}",
             f"What matters, over {len(local.results.found)} counterfactuals",
             local._words,
-            "How often each connection is removed or added, with 95% intervals. The counterfactuals of one person may "
-            "share little: between halves of them the order of the connections has a rank correlation of "
-            f"{local.stability:.2f}.",
+            f"How often each connection is removed or added, with 95% intervals.{_stable(local)}",
             local.plot,
         )
+
+
+def _stable(local: LocalExplanation) -> str:
+    if isnan(local.stability):
+        return ""
+    return (
+        " The counterfactuals of one person may share little: between halves of them the order of the connections has "
+        f"a rank correlation of {local.stability:.2f}."
+    )
 
 
 def save_pictures(report: Report, folder: Path, ending: str = "png") -> list[Path]:
