@@ -22,7 +22,7 @@ ATLAS = cg.Atlas(
     coordinates=np.random.default_rng(0).normal(size=(N, 3)),
     regions=["front", "front", "back", "back", "deep", "deep"],
 )
-METHODS = [*FORWARD, *(f"{ahead}+{back}" for ahead, back in (("ofs", "obs"), ("dfs", "dbs"), ("ds", "lbs")))]
+METHODS = [*FORWARD, "ofs+obs", "dfs+dbs", "ds+lbs", "bisect+ddmin", "bisect+evolve", "dfs+ddmin+evolve"]
 
 
 def small_data(seed: int, classes: int) -> tuple[cg.GraphDataset, Any]:

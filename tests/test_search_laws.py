@@ -58,6 +58,8 @@ boxes = st.builds(
 )
 graphs = st.lists(st.booleans(), min_size=PAIRS, max_size=PAIRS).map(np.array)
 methods = st.sampled_from(cg.METHODS)
+ALONE = [method for method in cg.METHODS if not any(phase.learns for phase in parse_method(method))]
+ONLY_UNDOING = [method for method in ALONE if "+" in method and not method.endswith("+evolve")]
 
 
 @given(methods, boxes, graphs, st.integers(1, 40), st.integers(1, 60), st.integers(0, 99))
@@ -71,7 +73,7 @@ def test_laws_of_one_search(method: str, box: Box, graph: Edges, k: int, max_cal
     assert result.calls == len(recorder.seen) == sum(result.calls_by_phase.values()), "every question is counted"
     assert list(result.calls_by_phase) == method.split("+")
     assert all(calls <= max_calls for calls in result.calls_by_phase.values()), "within the budget, in each phase"
-    assert recorder.seen.count(graph.tobytes()) == 1, "the graph itself is asked once"
+    assert recorder.seen.count(graph.tobytes()) <= (1 if method in ALONE else 2), "the graph itself is asked once"
     if not result.found:
         assert (result.distance, result.added, result.removed, result.adjacency) == (None, [], [], None)
         return
@@ -103,7 +105,9 @@ def test_flipping_twice_is_nothing(method: str, box: Box, graph: Edges, seed: in
         assert (back == graph).all()
 
 
-@given(methods, boxes, st.integers(1, 5), st.integers(1, 3), st.integers(0, 9), st.permutations(range(6)))
+@given(
+    st.sampled_from(ALONE), boxes, st.integers(1, 5), st.integers(1, 3), st.integers(0, 9), st.permutations(range(6))
+)
 @settings(max_examples=60)
 def test_lockstep_is_the_same_as_one_by_one(
     method: str, box: Box, k: int, runs: int, seed: int, order: list[int]
@@ -118,7 +122,7 @@ def test_lockstep_is_the_same_as_one_by_one(
         assert alone.to_dict() | place == result.to_dict() | place
 
 
-@given(st.sampled_from(["ofs+obs", "dfs+dbs", "ds+lbs"]), boxes, graphs, st.integers(0, 9))
+@given(st.sampled_from(["ofs+obs", "dfs+dbs", "ds+lbs", "bisect+ddmin"]), boxes, graphs, st.integers(0, 9))
 @settings(max_examples=80)
 def test_a_finished_backward_search_is_1_minimal(method: str, box: Box, graph: Edges, seed: int) -> None:
     result = cg.find_counterfactual(Recorder(box), graph, method, DATA, seed=seed)
@@ -130,7 +134,7 @@ def test_a_finished_backward_search_is_1_minimal(method: str, box: Box, graph: E
         assert box(closer[None])[0] == result.original_class, "no single change can be undone"
 
 
-@given(st.sampled_from([m for m in cg.METHODS if "+" in m]), boxes, graphs, st.integers(0, 9))
+@given(st.sampled_from(ONLY_UNDOING), boxes, graphs, st.integers(0, 9))
 @settings(max_examples=60)
 def test_backward_never_moves_away(method: str, box: Box, graph: Edges, seed: int) -> None:
     ahead, _ = method.split("+")

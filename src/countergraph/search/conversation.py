@@ -15,14 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from countergraph.graphs.pairs import Bits, Indices
+from countergraph.graphs.pairs import Bits, Floats, Indices
 from countergraph.oracle.answers import Label
 from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.search.luck import Luck
 
 Flips = Indices
 NO_FLIPS: Flips = np.empty(0, dtype=np.intp)
@@ -37,6 +38,10 @@ class Answer(NamedTuple):
 
 
 Search = Generator[Flips, Answer, None]
+Part = Generator[Flips, Answer, Flips]
+"""A piece of a search that returns the counterfactual it ends with."""
+Attempt = Generator[Flips, Answer, Flips | None]
+"""A piece of a search that may find none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +57,42 @@ class Reference:
         return {
             int(label): self.edges[self.labels == label].sum(axis=0, dtype=np.int64) for label in np.unique(self.labels)
         }
+
+
+class Guide(Protocol):
+    """What a search can know from answers, its own and those of the other searches of the run."""
+
+    asked: int
+    """How many answers the search itself had."""
+    refused: int
+    """How many of them left the class unchanged."""
+    luck: Luck
+    """Which way of proposing pays, in this run."""
+
+    def learn(self, flips: Flips, answer: Answer) -> None:
+        """Take in one answer."""
+
+    @property
+    def confirmations(self) -> int:
+        """How often a result must be confirmed: once, or more where the black box has contradicted itself."""
+
+    def contradicted(self) -> None:
+        """Take in that the black box answered the same question in two ways."""
+
+    def knows(self, flips: Flips) -> bool:
+        """Tell whether the search has asked this before."""
+
+    def gains(self) -> Floats:
+        """Return how far each flip is thought to carry the graph towards another class, for what it costs.
+
+        What may not change gains nothing.
+        """
+
+    def doubts(self) -> Floats:
+        """Return how uncertain each gain is, a standard deviation."""
+
+    def neighbours(self) -> Floats:
+        """Return how much more often each flip leads towards the nearest graphs of another class than of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +116,8 @@ class Task:
     """What a counterfactual may be."""
     moves: Sequence[Flips] = ()
     """Changes of a whole kind, the smallest first, for a search that speaks in those."""
+    guide: Guide | None = None
+    """What all searches of the run have learned, seen from this graph."""
 
     @property
     def additions(self) -> Flips:
@@ -87,5 +130,5 @@ class Task:
         return self.limits.pool(self.graph, present=True)
 
 
-SearchFunction = Callable[[Task, Flips], Search]
+SearchFunction = Callable[[Task, Flips], Generator[Flips, Answer, object]]
 """Start a search from flips that are a counterfactual already (backward) or from none (forward)."""

@@ -1,7 +1,8 @@
 """The driver: any number of searches in lockstep, one question to the black box for all of them.
 
-It counts the calls, keeps the budgets, holds every candidate to its limits, remembers the best one that changed the
-class, and nothing else. A search gets the same answers, and so finds the same counterfactual, alone or in any company.
+It counts the calls, keeps the budgets, holds every candidate to its limits and remembers the best one that changed the
+class. Searches that learn share a memory; any other gets the same answers, and so finds the same counterfactual, alone
+or in any company.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ import numpy as np
 from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Bits
 from countergraph.oracle.answers import Label, Labels
-from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Reference, Task
+from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Guide, Reference, Task
 from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.search.memory import Memory
 from countergraph.search.methods import Phase
+from countergraph.search.proposals import LEARNED
 
 LANE_BYTES = 256 * 2**20
+ATTEMPTS = 4
 MOST_IN_VAIN = 10
 """How many forbidden candidates a search may propose for each question that it may ask."""
 Stopped = Literal["finished", "not found", "max_calls", "time_limit", "already in target class", "interrupted"]
@@ -53,12 +57,26 @@ class Record:
     best_label: Label | None = None
     trace: list[tuple[int, int]] = field(default_factory=list)
     stopped: Stopped | None = None
+    earlier: list[tuple[Flips, Label]] = field(default_factory=list)
+    """What was the best before."""
 
     def keep(self, flips: Flips, label: Label) -> None:
         """Keep a counterfactual if it is the best so far."""
         if self.best is None or self.limits.rank(flips) < self.limits.rank(self.best):
+            if self.best is not None and self.best_label is not None:
+                self.earlier.append((self.best, self.best_label))
             self.best, self.best_label = flips, label
             self.trace.append((sum(self.calls.values()), flips.size))
+
+    def fall_back(self) -> None:
+        """Drop the best, and return to what was the best before."""
+        self.best, self.best_label = self.earlier.pop() if self.earlier else (None, None)
+        self.trace.pop()
+
+    def forget(self) -> None:
+        """Drop everything that was found."""
+        while self.best is not None:
+            self.fall_back()
 
 
 class Progress(NamedTuple):
@@ -70,41 +88,65 @@ class Progress(NamedTuple):
 
 
 Ask = Callable[[Bits], Labels]
-Conversation = Generator[Flips, Label, None]
+Conversation = Generator[Flips | None, Label, None]
+"""It yields a question, is sent the answer, takes it in and yields None. When every search of the round has had its
+answer, it goes on to its next question; so what searches learn from each other does not depend on their order."""
 
 
-def converse(job: Job, record: Record) -> Conversation:
+def converse(job: Job, record: Record, memory: Memory | None = None) -> Conversation:
     """Run one job: ask for the class of the graph, then run phase after phase, each within its own budget.
 
     The question for the graph's own class is the first call of the first phase. Of a candidate only what the limits
     allow is asked about; one of which nothing is left is no counterfactual, and is not asked about.
+
+    With a memory the search takes part in what the run learns, and its result is confirmed at the end, on the account
+    of the last phase; if nothing of it holds, it is searched again.
     """
-    first = job.phases[0].name
     label = yield NO_FLIPS
-    record.label, record.calls[first] = label, 1
+    record.label, record.calls[job.phases[0].name] = label, 1
     if label == job.target:
         record.stopped = "already in target class"
+        yield None
         return
+    guide = None if memory is None else memory.guide(job.graph, label, job.target, job.limits)
     rng = np.random.default_rng(job.seed)
-    task = Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves)
-    spent = False
+    task = Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves, guide)
+    yield None
+    for _ in range(ATTEMPTS):
+        yield from _phases(job, record, task)
+        found = record.best is not None
+        if guide is not None:
+            yield from _confirm(job, record, label, guide)
+        if not found or record.best is not None:
+            break
+    if record.best is not None and job.limits.most is not None and record.best.size > job.limits.most:
+        record.forget()
+    record.stopped = record.stopped or ("finished" if record.best is not None else "not found")
+
+
+def _phases(job: Job, record: Record, task: Task) -> Conversation:
+    """Run phase after phase, and hand on what the black box answers."""
     for phase in job.phases:
         search = phase.search(task, NO_FLIPS if record.best is None else record.best)
         flips, vain = next(search, None), 0
         while flips is not None:
-            if record.calls[phase.name] >= job.max_calls or vain > MOST_IN_VAIN * job.max_calls:
-                spent = True
+            to_confirm = task.guide is not None and phase is job.phases[-1] and record.best is not None
+            if record.calls[phase.name] >= job.max_calls - to_confirm or vain > MOST_IN_VAIN * job.max_calls:
+                record.stopped = "max_calls"
                 search.close()
                 break
-            fitting = job.limits.fit(job.graph, flips)
-            if fitting.size:
-                heard = yield fitting
+            flips = job.limits.fit(job.graph, flips)
+            if flips.size:
+                heard = yield flips
                 record.calls[phase.name] += 1
-                answer = Answer(heard, heard != label if job.target is None else heard == job.target)
+                answer = Answer(heard, _flipped(job, task.label, heard))
+                if answer.flipped:
+                    record.keep(flips, heard)
+                if task.guide is not None:
+                    task.guide.learn(flips, answer)
+                yield None
             else:
-                vain, answer = vain + 1, Answer(label, False)
-            if answer.flipped:
-                record.keep(fitting, answer.label)
+                vain, answer = vain + 1, Answer(task.label, False)
             try:
                 flips = search.send(answer)
             except StopIteration:
@@ -113,9 +155,48 @@ def converse(job: Job, record: Record) -> Conversation:
             break
         if np.unique(record.best).size != record.best.size:
             raise SearchError(f"the search {phase.name!r} asked about flips that name a pair twice")
-    if record.best is not None and job.limits.most is not None and record.best.size > job.limits.most:
-        record.best = record.best_label = None
-    record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
+
+
+def _confirm(job: Job, record: Record, label: Label, guide: Guide) -> Conversation:
+    """Ask about the best again; where the black box contradicts itself, the majority of three answers counts.
+
+    Whoever asks what is close to the boundary collects the errors of a black box that makes some; what does not hold is
+    dropped for the best before it. The graph itself is asked again where little else was given its class, for then that
+    one answer decided it all.
+    """
+    name = job.phases[-1].name
+    if record.best is not None and 3 * guide.refused < guide.asked and record.calls[name] < job.max_calls:
+        again = yield NO_FLIPS
+        record.calls[name] += 1
+        if again != label:
+            record.forget()
+        yield None
+    votes = {True: 0, False: 0}
+    while record.best is not None and votes[True] < guide.confirmations:
+        if record.calls[name] >= job.max_calls:
+            if guide.confirmations > 1:
+                record.forget()
+            return
+        heard = yield record.best
+        record.calls[name] += 1
+        holds = _flipped(job, label, heard)
+        votes[holds] += 1
+        if not holds:
+            guide.contradicted()
+        if votes[False] == guide.confirmations:
+            record.fall_back()
+            votes = {True: 0, False: 0}
+        yield None
+
+
+def _flipped(job: Job, label: Label, heard: Label) -> bool:
+    return heard != label if job.target is None else heard == job.target
+
+
+def _question(talk: Conversation) -> Flips:
+    """Return what a conversation asks next; `StopIteration` if nothing."""
+    question = next(talk)
+    return NO_FLIPS if question is None else question
 
 
 class _Lane(NamedTuple):
@@ -126,16 +207,17 @@ class _Lane(NamedTuple):
 class _Lanes:
     """The running conversations. Row i of ``bits`` is the graph of lane i; the lanes in use are always the first."""
 
-    def __init__(self, width: int, n_pairs: int) -> None:
+    def __init__(self, width: int, n_pairs: int, memory: Memory | None) -> None:
+        self.memory = memory
         self.bits = np.zeros((width, n_pairs), dtype=np.bool_)
         self.lanes: list[_Lane] = []
         self.questions: list[Flips] = []
 
     def enter(self, number: int, job: Job, record: Record) -> None:
-        talk = converse(job, record)
+        talk = converse(job, record, self.memory)
         self.bits[len(self.lanes)] = job.graph
         self.lanes.append(_Lane(talk, number))
-        self.questions.append(next(talk))
+        self.questions.append(_question(talk))
 
     def leave(self, row: int) -> None:
         """Take a lane out, and move the last one to its place."""
@@ -160,13 +242,22 @@ class _Lanes:
         finally:
             flat[cells] = originals
 
-    def tell(self, row: int, label: Label) -> bool:
-        """Hand a lane its answer; tell whether it has another question."""
-        try:
-            self.questions[row] = self.lanes[row].talk.send(label)
-        except StopIteration:
-            return False
-        return True
+    def think(self) -> list[int]:
+        """Let every lane find its next question; take those out that have none, and return their numbers."""
+        done = []
+        for row, lane in enumerate(self.lanes):
+            try:
+                self.questions[row] = _question(lane.talk)
+            except StopIteration:
+                done.append(row)
+        numbers = [self.lanes[row].number for row in done]
+        for row in reversed(done):
+            self.leave(row)
+        return numbers
+
+    def tell(self, row: int, label: Label) -> None:
+        """Hand a lane its answer."""
+        self.lanes[row].talk.send(label)
 
 
 class _Pace:
@@ -216,12 +307,13 @@ def run(
         return records
     deadline = np.inf if time_limit is None else time.monotonic() + time_limit
     n_pairs = jobs[0].graph.size
-    lanes = _Lanes(min(len(jobs), max(1, LANE_BYTES // n_pairs)), n_pairs)
+    learns = any(phase.learns for job in jobs for phase in job.phases)
+    memory = Memory(n_pairs, len(LEARNED), jobs[0].reference) if learns else None
+    lanes = _Lanes(min(len(jobs), max(1, LANE_BYTES // n_pairs)), n_pairs, memory)
     waiting = zip(range(len(jobs)), jobs, records, strict=True)
     _fill(lanes, waiting)
     pace, calls, ended = _Pace(), 0, 0
     while lanes.lanes:
-        done = []
         rows = slice(0, 0)
         while rows.stop < len(lanes.lanes):
             began = time.monotonic()
@@ -231,13 +323,14 @@ def run(
             rows = slice(rows.stop, min(rows.stop + pace.step, len(lanes.lanes)))
             labels = lanes.ask(ask, rows)
             calls += len(labels)
-            done += [row for row, label in enumerate(labels, rows.start) if not lanes.tell(row, label)]
+            for row, label in enumerate(labels, rows.start):
+                lanes.tell(row, label)
             pace.took(time.monotonic() - began)
-        for row in reversed(done):
-            if finished is not None:
-                finished(lanes.lanes[row].number)
-            lanes.leave(row)
+        done = lanes.think()
         ended += len(done)
+        if finished is not None:
+            for number in done:
+                finished(number)
         _fill(lanes, waiting)
         if progress is not None:
             progress(Progress(ended, len(jobs), calls))

@@ -7,10 +7,14 @@ from typing import Literal
 
 from countergraph.errors import InputError, unknown
 from countergraph.search.backward import data_driven_backward, oblivious_backward
+from countergraph.search.bisection import bisection
 from countergraph.search.conversation import SearchFunction
 from countergraph.search.dataset_search import dataset_search
+from countergraph.search.evolution import evolution
 from countergraph.search.forward import data_driven_forward, oblivious_forward
+from countergraph.search.learned import learned
 from countergraph.search.least_first import least_first_backward
+from countergraph.search.trim import delta_debugging
 from countergraph.search.whole_moves import whole_moves
 
 
@@ -26,6 +30,8 @@ class Phase:
     summary: str
     needs_moves: bool = False
     """Whether it speaks in moves of a whole kind."""
+    learns: bool = False
+    """Whether it listens to what the other searches of the run were answered."""
 
 
 PHASES: dict[str, Phase] = {
@@ -54,6 +60,23 @@ PHASES: dict[str, Phase] = {
             True,
             "Dataset Search",
             "the closest graph of the dataset that is of the other class",
+        ),
+        Phase(
+            "bisect",
+            "forward",
+            bisection,
+            False,
+            "Bisection",
+            "double along a random order until the class changes, then bisect",
+        ),
+        Phase(
+            "learned",
+            "forward",
+            learned,
+            False,
+            "Learned Search",
+            "forward, backward and around the boundary, as the answers of the whole run suggest",
+            learns=True,
         ),
         Phase(
             "moves",
@@ -87,6 +110,22 @@ PHASES: dict[str, Phase] = {
             True,
             "Least-first Backward Search",
             "undo the least discriminative changes first, twice as many after each success",
+        ),
+        Phase(
+            "ddmin",
+            "backward",
+            delta_debugging,
+            False,
+            "Delta Debugging",
+            "undo random chunks, twice as many changes after each success, half as many after each failure",
+        ),
+        Phase(
+            "evolve",
+            "backward",
+            evolution,
+            False,
+            "Evolution",
+            "destroy and repair at random, and trim what is closer",
         ),
     )
 }

@@ -1,0 +1,28 @@
+"""Forward search on a random order by doubling and bisection: what OFS finds, in a few questions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from countergraph.search.conversation import Attempt, Flips, Task
+from countergraph.search.prefix import race
+
+ORDERS = 8
+
+
+def bisection(task: Task, start: Flips) -> Attempt:
+    """Double along a random order until the class changes, then bisect; up to `ORDERS` orders."""
+    for _ in range(ORDERS):
+        found = yield from race([random_order(task)])
+        if found is not None:
+            return found
+    return None
+
+
+def random_order(task: Task) -> Flips:
+    """Return all flips in random order, additions and removals by turns until one side has run dry."""
+    additions, removals = task.rng.permutation(task.additions), task.rng.permutation(task.removals)
+    n = min(additions.size, removals.size)
+    pairs = np.stack([additions[:n], removals[:n]], axis=1)
+    mixed = task.rng.permuted(pairs, axis=1).ravel()
+    return np.concatenate([mixed, additions[n:], removals[n:]])

@@ -1,0 +1,21 @@
+"""Random restarts around the best so far: destroy and repair, without learning anything."""
+
+from __future__ import annotations
+
+from countergraph.search.conversation import Flips, Search, Task
+from countergraph.search.proposals import exchanged, fresh, thinned
+from countergraph.search.trim import trimmed
+
+MUTATIONS = (exchanged, fresh, thinned)
+PATIENCE = 100
+
+
+def evolution(task: Task, start: Flips) -> Search:
+    """Change the best in a random way, and trim it when it is closer, until `PATIENCE` changes in a row were not."""
+    best, failed = start, 0
+    while best.size > 1 and failed < PATIENCE:
+        candidate = MUTATIONS[task.rng.integers(len(MUTATIONS))](task, best)
+        if (yield candidate).flipped:
+            best, failed = (yield from trimmed(task.rng.permutation(candidate))), 0
+        else:
+            failed += 1

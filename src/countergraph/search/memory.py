@@ -1,0 +1,222 @@
+"""What the searches of one run learn together: a linear guess of the black box, better with every answer.
+
+The guess is one weight for each class and pair. It starts as the difference between the edge frequencies of the
+classes, and follows one rule: whatever changed the class of a graph must score above whatever did not. Where an answer
+breaks it, the weights of the pairs in which the two candidates differ move until it holds, those least known the most
+(AROW, Crammer et al. 2009, with a diagonal covariance). Candidates of one graph differ in few pairs, so an answer costs
+what it changes, and what one graph taught holds for all.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from countergraph.errors import SearchError
+from countergraph.graphs.pairs import Bits, Floats
+from countergraph.oracle.answers import Label
+from countergraph.search.conversation import Answer, Flips, Guide, Reference, Task
+from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.search.luck import Luck
+from countergraph.search.neighbours import towards_neighbours
+from countergraph.search.smoothing import Smoother
+
+MARGIN = 0.5
+NOISE = 1.0
+KEPT = 6
+"""How many candidates of each kind a new answer is compared with: the latest are the closest to the boundary."""
+ENOUGH = 5
+"""Graphs of a class that the black box has named, from which on the labels of the reference do not count any more."""
+MAJORITY = 2
+"""How often a result must be confirmed when the black box is known to contradict itself."""
+GROWTH = 1.1
+"""The frequencies and the smoothing are computed anew when there are so many times more answers than the last time."""
+
+
+class Memory:
+    """The weights that all searches of a run share.
+
+    Parameters
+    ----------
+    n_pairs
+        The pairs of a graph.
+    ways
+        How many ways of proposing there are to choose from.
+    reference
+        Labelled graphs to start from.
+    """
+
+    def __init__(self, n_pairs: int, ways: int, reference: Reference | None = None) -> None:
+        self.n_pairs = n_pairs
+        self.reference = reference
+        self.luck = Luck(ways)
+        self.answers = 0
+        self.consistent = True
+        self.doubt = np.ones(n_pairs)
+        """The variance of each weight."""
+        self.graphs: list[Bits] = []
+        self.labels: list[Label] = []
+        self._learned: dict[Label, Floats] = {}
+        self._start: dict[Label, Floats] = {}
+        self._sums: dict[Label, Floats] = {}
+        self._smooth = Smoother(n_pairs)
+        self._marks = np.zeros(n_pairs)
+        self._computed_at = -1.0
+        for label in () if reference is None else reference.counts:
+            self._meet(label)
+
+    def guide(self, graph: Bits, label: Label, target: Label | None, limits: Limits = NO_LIMITS) -> Guide:
+        """Take in a graph with the class that the black box gave it; return the guide of its search."""
+        self.graphs.append(graph)
+        self.labels.append(label)
+        self._meet(label)
+        self._sums[label] += graph
+        if target is not None:
+            self._meet(target)
+        return MemoryGuide(self, graph, label, target, limits)
+
+    def _meet(self, label: Label) -> None:
+        if label not in self._learned:
+            for table in (self._learned, self._start, self._sums):
+                table[label] = np.zeros(self.n_pairs)
+
+    def weights(self, label: Label, pairs: Flips | slice = slice(None)) -> Floats:
+        """Return how much the edges at some pairs speak for a class."""
+        if self.answers > GROWTH * self._computed_at:
+            self._compute()
+        return self._start[label][pairs] + self._learned[label][pairs]
+
+    def learn(self, label: Label, target: Label | None, pairs: Flips, step: Floats, shrink: float) -> None:
+        """Move some weights by ``step`` x their doubt, against a class and for the target or all others."""
+        doubt = self.doubt[pairs]
+        step = step * doubt
+        others = [each for each in self._learned if each != label] if target is None else [target]
+        self._learned[label][pairs] -= step
+        for other in others:
+            self._learned[other][pairs] += step / len(others)
+        self.doubt[pairs] = doubt * (1 - shrink * doubt)
+
+    def difference(self, more: Flips, less: Flips) -> tuple[Flips, Floats]:
+        """Return the pairs that are in one of two sets only, with 1 for the first set and -1 for the second."""
+        both = np.concatenate([more, less])
+        self._marks[more] += 1
+        self._marks[less] -= 1
+        signs = self._marks[both]
+        self._marks[both] = 0
+        apart = np.flatnonzero(signs)
+        return both[apart], signs[apart]
+
+    def _compute(self) -> None:
+        """Start anew from the edge frequencies; where little is known, pairs lean on those of the same regions."""
+        self._computed_at = self.answers
+        frequencies = {label: self._frequencies(label) for label in self._learned}
+        centre = np.mean([each for each in frequencies.values() if each is not None], axis=0)
+        differences = {label: 0 * centre if each is None else each - centre for label, each in frequencies.items()}
+        scale = max(_size_of_large(each) for each in differences.values()) or 1.0
+        for label, difference in differences.items():
+            plain = difference / scale
+            self._start[label] = plain + self.doubt * self._smooth(plain + self._learned[label])
+
+    def _frequencies(self, label: Label) -> Floats | None:
+        total, count = self._sums[label], self.labels.count(label)
+        if count < ENOUGH and self.reference is not None and label in self.reference.counts:
+            total, count = total + self.reference.counts[label], count + int((self.reference.labels == label).sum())
+        return total / count if count else None
+
+
+def _size_of_large(weights: Floats) -> float:
+    """Return the root mean square of the largest fiftieth."""
+    largest = np.partition(weights**2, -max(1, weights.size // 50))[-max(1, weights.size // 50) :]
+    return float(np.sqrt(largest.mean()))
+
+
+class MemoryGuide:
+    """The memory as one search sees it, with what the search itself was answered."""
+
+    def __init__(self, memory: Memory, graph: Bits, label: Label, target: Label | None, limits: Limits) -> None:
+        self.memory, self.graph, self.label, self.target, self.limits = memory, graph, label, target, limits
+        self.luck = memory.luck
+        self.asked = self.refused = 0
+        self._sides = np.where(graph, -1.0, 1.0)
+        self._known: set[int] = set()
+        self._crossed: deque[Flips] = deque(maxlen=KEPT)
+        self._failed: deque[Flips] = deque(maxlen=KEPT)
+        self._neighbours: Floats | None = None
+
+    def gains(self) -> Floats:
+        """Return how far each flip is thought to carry the graph towards another class, for what it costs."""
+        return self._worth(self._scores())
+
+    def _worth(self, gains: Floats) -> Floats:
+        """Divide by the costs, and let what may not change gain nothing."""
+        if self.limits.costs is not None:
+            gains = gains / self.limits.costs * self.limits.costs.mean()
+        return gains if self.limits.allowed is None else np.where(self.limits.allowed, gains, 0.0)
+
+    def _scores(self, pairs: Flips | slice = slice(None)) -> Floats:
+        away = -self.memory.weights(self.label, pairs)
+        if self.target is not None:
+            away = (away + self.memory.weights(self.target, pairs)) / 2
+        return self._sides[pairs] * away
+
+    def doubts(self) -> Floats:
+        """Return how uncertain each gain is, a standard deviation."""
+        return np.sqrt(self.memory.doubt)
+
+    def neighbours(self) -> Floats:
+        """Return how much more often each flip leads towards the nearest graphs of another class than of its own."""
+        if self._neighbours is None:
+            known = self.memory.reference or Reference(np.array(self.memory.graphs), np.array(self.memory.labels))
+            wanted = known.labels != self.label if self.target is None else known.labels == self.target
+            near = towards_neighbours(self.graph, known.edges, wanted, known.labels == self.label)
+            self._neighbours = self._worth(near)
+        return self._neighbours
+
+    @property
+    def confirmations(self) -> int:
+        """How often a result must be confirmed."""
+        return 1 if self.memory.consistent else MAJORITY
+
+    def contradicted(self) -> None:
+        """Take in that the black box answered the same question in two ways."""
+        self.memory.consistent = False
+
+    def knows(self, flips: Flips) -> bool:
+        """Tell whether the search has asked this before."""
+        return _key(flips) in self._known
+
+    def learn(self, flips: Flips, answer: Answer) -> None:
+        """Take in one answer: compare the candidate with those of this graph that were answered otherwise."""
+        self.asked += 1
+        self.memory.answers += 1
+        self._known.add(_key(flips))
+        if answer.flipped:
+            self._crossed.append(flips)
+            for failed in self._failed:
+                self._outrank(flips, failed)
+        else:
+            self.refused += 1
+            self._failed.append(flips)
+            for crossed in self._crossed:
+                self._outrank(crossed, flips)
+
+    def _outrank(self, crossed: Flips, failed: Flips) -> None:
+        """Make sure that what crossed scores above what failed."""
+        if self._scores(crossed).sum() - self._scores(failed).sum() >= MARGIN:
+            return
+        pairs, signs = self.memory.difference(crossed, failed)
+        missing = MARGIN - float(self._scores(pairs) @ signs)
+        trust = 1 / (float(self.memory.doubt[pairs].sum()) + NOISE)
+        self.memory.learn(self.label, self.target, pairs, missing * trust * signs * self._sides[pairs], trust)
+
+
+def _key(flips: Flips) -> int:
+    return hash(np.sort(flips).tobytes())
+
+
+def guide_of(task: Task) -> Guide:
+    """Return the guide of a task that needs one."""
+    if task.guide is None:
+        raise SearchError("a search that learns needs a memory")
+    return task.guide

@@ -1,0 +1,208 @@
+"""The search that learns: what it promises on any black box, and what it reaches on the real ones."""
+
+from __future__ import annotations
+
+import time
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import countergraph as cg
+from countergraph.search.luck import Luck
+from countergraph.search.memory import Memory
+from tests.conftest import random_graphs
+
+SMALL = 6
+SMALL_PAIRS = 15
+ALL = 2**SMALL_PAIRS + 200
+
+
+def box(function) -> cg.Oracle:
+    return cg.Oracle(function, input="edges")
+
+
+def linear(seed: int, pairs: int):
+    rng = np.random.default_rng(seed)
+    weights, shift = rng.normal(size=pairs), rng.normal()
+    return lambda edges: (edges @ weights > shift).astype(int)
+
+
+def hashed(seed: int, pairs: int):
+    """As good as random, and the same graph always gets the same answer; three quarters of them are of one class."""
+    return lambda edges: np.array([hash((seed, row.tobytes())) % 4 == 0 for row in edges]).astype(int)
+
+
+def parity(seed: int, pairs: int):
+    return lambda edges: (edges[:, seed % pairs :].sum(axis=1) % 2).astype(int)
+
+
+def true_optimum(function, graph: np.ndarray) -> int | None:
+    own = function(graph[None])[0]
+    for size in range(1, graph.size + 1):
+        chosen = np.array(list(combinations(range(graph.size), size)))
+        candidates = np.repeat(graph[None], len(chosen), axis=0)
+        candidates[np.arange(len(chosen))[:, None], chosen] ^= True
+        if (function(candidates) != own).any():
+            return size
+    return None
+
+
+def changed(result: cg.Counterfactual) -> np.ndarray:
+    assert result.edges is not None
+    return result.edges[None]
+
+
+kinds = st.sampled_from([linear, hashed, parity])
+
+
+@given(kinds, st.integers(0, 999), st.lists(st.booleans(), min_size=SMALL_PAIRS, max_size=SMALL_PAIRS))
+@settings(max_examples=25)
+def test_it_finds_the_optimum_where_the_budget_allows_to_ask_everything(kind, seed: int, bits: list[bool]) -> None:
+    function, graph = kind(seed, SMALL_PAIRS), np.array(bits)
+    result = cg.find_counterfactual(box(function), graph, "learned", max_calls=ALL, seed=seed)
+    assert result.distance == true_optimum(function, graph)
+    assert result.calls <= ALL
+
+
+@given(kinds, st.integers(0, 999), st.integers(1, 4))
+@settings(max_examples=25)
+def test_the_same_seed_gives_the_same_run(kind, seed: int, runs: int) -> None:
+    graphs, function = random_graphs(5, 8, seed=seed), kind(seed, 28)
+    options = {"method": "learned", "seed": seed, "runs": runs, "max_calls": 60}
+    first, second = (cg.find_counterfactuals(box(function), graphs, **options) for _ in range(2))
+    assert [each.to_dict() for each in first] == [each.to_dict() for each in second]
+
+
+def test_the_pace_of_a_slow_black_box_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs, function = random_graphs(9, 10, seed=4), linear(4, 45)
+    fast = cg.find_counterfactuals(box(function), graphs, "learned")
+    monkeypatch.setattr("countergraph.search.driver._Pace.took", lambda self, seconds: None)
+    slow = cg.find_counterfactuals(box(function), graphs, "learned")
+    assert [each.to_dict() for each in fast] == [each.to_dict() for each in slow]
+
+
+@pytest.mark.parametrize("kind", [linear, hashed, parity])
+def test_it_is_no_worse_than_ofs_and_obs_with_as_many_calls(kind) -> None:
+    graphs, function = random_graphs(12, 20, seed=2, density=0.3), kind(5, 190)
+    learned = cg.find_counterfactuals(box(function), graphs, "learned", max_calls=1000)
+    random = cg.find_counterfactuals(box(function), graphs, "ofs+obs", max_calls=1000)
+    assert len(learned.found) == len(graphs)
+    for quantile in (0.25, 0.5, 0.75, 1):
+        ours, theirs = (np.quantile([each.distance for each in some], quantile) for some in (learned, random))
+        assert ours <= theirs
+
+
+def test_what_one_graph_taught_helps_the_others() -> None:
+    graphs, function = random_graphs(40, 30, seed=3, density=0.2), linear(8, 435)
+    together = cg.find_counterfactuals(box(function), graphs, "learned")
+    alone = [cg.find_counterfactual(box(function), graph, "learned") for graph in graphs]
+    for of in (lambda each: each.distance, lambda each: each.calls):
+        assert np.median([of(each) for each in together]) < np.median([of(each) for each in alone])
+
+
+def test_three_pairs_out_of_6670() -> None:
+    graphs = random_graphs(20, 116, seed=5, density=0.1)
+    results = cg.find_counterfactuals(box(lambda e: e[:, [7, 700, 6000]].any(axis=1).astype(int)), graphs, "learned")
+    for graph, result in zip(graphs, results, strict=True):
+        assert result.found
+        assert result.distance == max(1, int(graph[[7, 700, 6000]].sum()))
+
+
+def test_a_constant_black_box_is_given_up() -> None:
+    results = cg.find_counterfactuals(box(lambda e: np.zeros(len(e), dtype=int)), random_graphs(5, 30, 1), "learned")
+    assert {each.stopped for each in results} == {"not found"}
+    assert max(each.calls for each in results) < 300
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.05])
+def test_what_a_noisy_black_box_says_is_confirmed(rate: float) -> None:
+    truth, rng = linear(11, 435), np.random.default_rng(0)
+    graphs = random_graphs(60, 30, seed=7, density=0.2)
+
+    def noisy(edges: np.ndarray) -> np.ndarray:
+        return truth(edges) ^ (rng.random(len(edges)) < rate)
+
+    results = cg.find_counterfactuals(box(noisy), graphs, "learned").found
+    assert len(results) > 45
+    lies = [truth(changed(each))[0] == each.original_class for each in results]
+    assert np.mean(lies) <= 2 * rate, "far fewer than the errors that a search collects"
+
+
+def test_a_slow_black_box_and_a_time_limit() -> None:
+    def slow(edges: np.ndarray) -> np.ndarray:
+        time.sleep(0.1)
+        return (edges.sum(axis=1) > 90).astype(int)
+
+    began = time.monotonic()
+    results = cg.find_counterfactuals(box(slow), random_graphs(3, 30, 1, 0.2), "learned", time_limit=1.5)
+    assert time.monotonic() - began < 3
+    assert all(each.stopped in ("time_limit", "finished") for each in results)
+
+
+def test_a_target_and_three_classes() -> None:
+    def three(edges: np.ndarray) -> np.ndarray:
+        return np.digitize(edges.sum(axis=1), [13, 16])
+
+    graphs = random_graphs(12, 9, seed=1, density=0.4)
+    for target in (0, 1, 2):
+        for result in cg.find_counterfactuals(box(three), graphs, "learned", target=target):
+            if result.original_class != target:
+                assert result.counterfactual_class == target
+                assert three(changed(result))[0] == target
+
+
+def test_one_graph_alone_needs_no_dataset(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    graphs = cohort.edges[:10]
+    ours = [cg.find_counterfactual(model, graph, "learned") for graph in graphs]
+    theirs = [cg.find_counterfactual(model, graph, "ofs+obs") for graph in graphs]
+    assert np.mean([each.distance for each in ours]) <= np.mean([each.distance for each in theirs])
+
+
+def test_an_answer_moves_only_what_it_is_about() -> None:
+    from countergraph.search.conversation import Answer
+
+    memory = Memory(45, 3)
+    guide = memory.guide(np.zeros(45, dtype=bool), 0, None)
+    memory.guide(np.ones(45, dtype=bool), 1, None)
+    memory.answers = 1000  # so that two more are no reason to compute the frequencies anew
+    before = guide.gains()
+    guide.learn(np.array([1, 2, 3]), Answer(1, True))
+    guide.learn(np.array([1, 2, 4, 5, 6, 7, 8, 9, 10]), Answer(0, False))
+    moved = np.flatnonzero(guide.gains() != before)
+    assert moved.tolist() == [3, 4, 5, 6, 7, 8, 9, 10]
+    assert guide.gains()[3] > before[3]
+    assert (guide.doubts()[moved] < 1).all()
+
+
+def test_luck_finds_the_way_that_pays() -> None:
+    luck, rng = Luck(3), np.random.default_rng(0)
+    for _ in range(200):
+        way = luck.pick(rng)
+        luck.tell(way, way == 1)
+    assert np.mean([luck.pick(rng) == 1 for _ in range(100)]) > 0.9
+
+
+@pytest.mark.slow
+def test_published_rule_of_asd(asd: cg.GraphDataset, real_data: Path) -> None:
+    above, calls, _ = against_the_optimum(asd, "asd", real_data)
+    assert (above == 0).mean() >= 0.95
+    assert above.mean() <= 0.2
+    assert np.median(calls) <= 40
+
+
+@pytest.mark.slow
+def test_published_rule_of_adhd(adhd: cg.GraphDataset, real_data: Path) -> None:
+    above, calls, optima = against_the_optimum(adhd, "adhd", real_data)
+    assert above.mean() <= 0.01 * optima.mean()
+    assert np.median(calls) <= 150
+
+
+def against_the_optimum(data: cg.GraphDataset, cohort: str, root: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rule = cg.load_published_rule(cohort, root=root)
+    results = cg.find_counterfactuals(rule, data, "learned")
+    optima = np.array([cg.optimal_counterfactual(rule, graph).distance for graph in data.edges])
+    return np.array([each.distance for each in results]) - optima, np.array([each.calls for each in results]), optima
