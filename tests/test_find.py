@@ -230,7 +230,7 @@ def test_some_runs_alone_are_those_of_all_runs(model, cohort) -> None:
 
 
 def test_each_result_is_told_when_it_is_finished_and_once(model, cohort) -> None:
-    told = []
+    told: list[cg.Counterfactual] = []
     results = cg.find_counterfactuals(model, cohort, runs=2, max_calls=60, finished=told.append)
     order = sorted(told, key=lambda result: (result.graph_index, result.run))
     assert [result.to_dict() for result in order] == [result.to_dict() for result in results]
