@@ -193,7 +193,7 @@ def test_progress_is_told_and_nothing_is_done_twice(lab: Lab, experiment: Experi
 
 def store_seconds(lab: Lab) -> float:
     with Store(lab.store) as store:
-        return sum(store.seconds(setting) for setting in store.settings())
+        return float(store.summary()["seconds"].sum())
 
 
 @pytest.mark.slow

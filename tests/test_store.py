@@ -47,7 +47,7 @@ def test_what_comes_back_is_what_was_found(store, model, cohort, method: str) ->
     assert [each.to_dict() for each in stored] == [each.to_dict() for each in found]
     assert stored[0].atlas == cohort.atlas
     assert store.count() == len(found)
-    assert sum(store.seconds(setting) for setting in store.settings()) > 0
+    assert store.summary()["seconds"].sum() > 0
 
 
 def test_only_what_is_missing_is_searched(store, model, cohort) -> None:

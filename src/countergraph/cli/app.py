@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from countergraph.cli import data, demo, explain, methods, models, train
+from countergraph.cli import data, demo, explain, methods, models, reproduce, store, train
 from countergraph.version import __version__
 
 app = typer.Typer(
@@ -36,5 +36,7 @@ app.command("demo")(demo.demo)
 app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("explain")(explain.explain)
+app.command("reproduce")(reproduce.reproduce)
+app.add_typer(store.app, name="store")
 app.command("methods")(methods.methods)
 app.command("models")(models.models)

@@ -24,10 +24,12 @@ class Experiment:
     """One person instead of everybody."""
     every: int = 1
     """Every how many-th graph is searched."""
+    neighbours: int | None = None
+    """How many neighbours vote in a KNN black box; None for the 5 of scikit-learn."""
 
     @property
     def quick(self) -> Experiment:
         """A small part of the experiment: its rows are among those of the whole."""
         if self.subject is not None:
             return replace(self, runs=min(self.runs, QUICK_LOCAL_RUNS))
-        return replace(self, runs=min(self.runs, QUICK_RUNS), every=QUICK_EVERY)
+        return replace(self, runs=min(self.runs, QUICK_RUNS), every=max(self.every, QUICK_EVERY))

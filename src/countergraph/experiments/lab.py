@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+
+from countergraph.classifiers.model import Model
 from countergraph.classifiers.model_files import save_model
 from countergraph.classifiers.training import train
 from countergraph.counterfactual import Counterfactuals
@@ -58,14 +62,20 @@ class Lab:
         path = self._box_file(experiment)
         if experiment.box == PUBLISHED or path.exists():
             return False
-        model = train(self.data(experiment), experiment.box, progress=told)
+        if experiment.neighbours is None:
+            model = train(self.data(experiment), experiment.box, progress=told)
+        else:
+            usual = replace(experiment, neighbours=None)
+            self.train(usual, told)
+            model = with_neighbours(self.box(usual), self.data(usual), experiment.neighbours)
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():  # another process may have been faster; what is there is what counts
             save_model(model, path)
         return True
 
     def _box_file(self, experiment: Experiment) -> Path:
-        return self.folder / "boxes" / f"{Path(experiment.cohort).stem}-{experiment.box}.cgm"
+        votes = "" if experiment.neighbours is None else f"-{experiment.neighbours}"
+        return self.folder / "boxes" / f"{Path(experiment.cohort).stem}-{experiment.box}{votes}.cgm"
 
     def setting(self, experiment: Experiment) -> Setting:
         """Return the full identity of the searches of an experiment."""
@@ -102,3 +112,15 @@ def _cut(whole: range, size: int) -> list[range]:
     parts = -(-len(whole) // size)
     ends = [len(whole) * part // parts for part in range(parts + 1)]
     return [whole[start:stop] for start, stop in pairwise(ends)]
+
+
+def with_neighbours(model: object, data: GraphDataset, neighbours: int) -> Model:
+    """Return the same embedding with another number of neighbours; only its training accuracy is measured."""
+    assert isinstance(model, Model)
+    embedding = model.estimator[0]
+    voters = KNeighborsClassifier(neighbours, algorithm="brute").fit(embedding.transform(data.edges), data.labels)
+    pipeline = Pipeline([("embedding", embedding), ("classifier", voters)])
+    training = float((pipeline.predict(data.edges) == data.labels).mean())
+    unknown = float("nan")
+    accuracy = replace(model.accuracy, training=training, cross_validated=unknown, balanced=unknown, auc=None)
+    return replace(model, estimator=pipeline, settings={**model.settings, "neighbours": neighbours}, accuracy=accuracy)

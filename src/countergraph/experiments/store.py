@@ -19,6 +19,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Self
 
+import pandas as pd
+
 from countergraph.counterfactual import Counterfactuals
 from countergraph.errors import FileError, InputError
 from countergraph.experiments.row import Place, Row, unpack_numbers
@@ -68,6 +70,7 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self._numbers: dict[Setting, int] = {}
         self.owner = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
         try:
             self._database = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
@@ -122,6 +125,7 @@ class Store:
             yield
         except BaseException:
             self._database.execute("ROLLBACK")
+            self._numbers.clear()
             raise
         self._database.execute("COMMIT")
 
@@ -137,16 +141,21 @@ class Store:
 
     def _number(self, setting: Setting) -> int:
         """Return the number of a setting, -1 if it has none."""
-        row = self._database.execute("SELECT id FROM settings WHERE key = ?", (setting.key,)).fetchone()
-        return -1 if row is None else int(row[0])
+        if setting not in self._numbers:
+            row = self._database.execute("SELECT id FROM settings WHERE key = ?", (setting.key,)).fetchone()
+            if row is None:
+                return -1
+            self._numbers[setting] = int(row[0])
+        return self._numbers[setting]
 
     def _numbered(self, setting: Setting) -> int:
         """Return the number of a setting, and give it one if it has none."""
-        values = asdict(setting)
-        self._database.execute(
-            f"INSERT OR IGNORE INTO settings (key, {', '.join(values)}) VALUES (?{', ?' * len(values)})",
-            (setting.key, *values.values()),
-        )
+        if self._number(setting) == -1:
+            values = asdict(setting)
+            self._database.execute(
+                f"INSERT INTO settings (key, {', '.join(values)}) VALUES (?{', ?' * len(values)})",
+                (setting.key, *values.values()),
+            )
         return self._number(setting)
 
     def missing(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> list[Place]:
@@ -227,10 +236,13 @@ class Store:
         count = "SELECT count(*) FROM searches WHERE setting = ?"
         return int(self._database.execute(count, (self._number(setting),)).fetchone()[0])
 
-    def seconds(self, setting: Setting) -> float:
-        """Return how long processes worked for a setting, all together."""
-        total = "SELECT total(seconds) FROM searches WHERE setting = ?"
-        return float(self._database.execute(total, (self._number(setting),)).fetchone()[0])
+    def seconds(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> float:
+        """Return how long processes worked for some places of a setting, all together."""
+        wanted_graphs, wanted_runs = set(graphs), set(runs)
+        rows = self._database.execute(
+            "SELECT graph, run, seconds FROM searches WHERE setting = ?", (self._number(setting),)
+        )
+        return float(sum(seconds for graph, run, seconds in rows if graph in wanted_graphs and run in wanted_runs))
 
     def results(
         self,
@@ -255,6 +267,19 @@ class Store:
                 for row in rows
                 if (wanted_graphs is None or row[0] in wanted_graphs) and (wanted_runs is None or row[1] in wanted_runs)
             ]
+        )
+
+    def summary(self) -> pd.DataFrame:
+        """Return a row for each setting: what it is, how many searches are finished, and what they cost."""
+        return pd.read_sql_query(
+            """SELECT coalesce(cohorts.name, cohort) AS cohort, coalesce(boxes.name, box) AS box, method, k, max_calls,
+                seed, version, count(*) AS searches, count(distance) AS found, avg(distance) AS distance,
+                avg(calls) AS calls, total(seconds) AS seconds
+            FROM searches JOIN settings ON settings.id = searches.setting
+            LEFT JOIN names AS cohorts ON cohorts.fingerprint = settings.cohort
+            LEFT JOIN names AS boxes ON boxes.fingerprint = settings.box
+            GROUP BY settings.id ORDER BY settings.id""",
+            self._database,
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
