@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import accuracy, boxes, growth, quality, resemblance, speed
+from bench import accuracy, boxes, growth, peers, quality, resemblance, speed, store
 
 BENCHMARKS = {
     "speed": speed.main,
@@ -12,6 +12,8 @@ BENCHMARKS = {
     "quality": quality.main,
     "boxes": boxes.main,
     "resemblance": resemblance.main,
+    "store": store.main,
+    "peers": peers.main,
     "accuracy": accuracy.main,
 }
 ONLY_BY_NAME = {"accuracy"}  # it takes a quarter of an hour

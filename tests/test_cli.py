@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -254,3 +256,53 @@ def test_the_published_rule_of_an_imported_cohort(real_data: Path, tmp_path: Pat
     assert countergraph("data", "import", "asd", "--root", real_data, "--out", tmp_path / "asd.npz").returncode == 0
     words = ("explain", tmp_path / "asd.npz", "published", "--root", real_data, "--subject", "KKI_0050792", "-q")
     assert countergraph(*words).returncode == 0
+
+
+def test_a_store_is_shown_and_exported(place: Path, tmp_path: Path) -> None:
+    data, model = cg.load_dataset(place / "cohort.npz"), cg.load_model(place / "model.cgm")
+    with cg.Store(tmp_path / "store.sqlite") as store:
+        cg.resume_counterfactuals(store, model, data, max_calls=30)
+    shown = countergraph("store", "show", "store.sqlite", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "24 finished searches" in shown.stdout
+    [row] = json.loads(countergraph("store", "show", "store.sqlite", "--json", cwd=tmp_path).stdout)
+    assert (row["method"], row["searches"], row["max_calls"]) == ("ofs+obs", 24, 30)
+    exported = countergraph("store", "export", "store.sqlite", "--out", "rows.csv", cwd=tmp_path)
+    assert "24 searches -> rows.csv" in exported.stdout
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 25
+    refused = countergraph("store", "show", "nothing.sqlite", cwd=tmp_path)
+    assert (refused.returncode, refused.stderr) == (2, "error: nothing.sqlite: there is no such store\n")
+
+
+def test_reproduce_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    refused = countergraph("reproduce", "figure7", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "no table or figure is called 'figure7'; did you mean" in refused.stderr
+    refused = countergraph("reproduce", "all", cwd=tmp_path)
+    assert "is not part of the package: give the folder" in refused.stderr
+    assert "workers must be at least 1" in countergraph("reproduce", "all", "--workers", "0", cwd=tmp_path).stderr
+
+
+@pytest.mark.slow
+def test_reproduce_writes_a_page_goes_on_and_stops_at_ctrl_c(real_data: Path, tmp_path: Path) -> None:
+    words = ("reproduce", "figure6", "figure4", "--data", real_data, "--quick", "--json")
+    done = countergraph(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    files = json.loads(done.stdout)["files"]
+    assert files == ["results/reproduction.md", "results/figures/figure4.png", "results/figures/figure6.png"]
+    page = (tmp_path / files[0]).read_text()
+    assert "countergraph reproduce figure6 figure4" in page
+    assert "**This is the quick part**" in page
+    assert "1.83" in page
+    command = [sys.executable, "-c", "from countergraph.cli import main; main()", *map(str, words[:-1])]
+    command[4] = "figure8"
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    with cg.Store(tmp_path / "results" / "store.sqlite") as store:
+        before = store.count()
+        while store.count() == before and running.poll() is None:
+            time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate()
+    if running.returncode != 0:  # else it was faster than the signal
+        assert running.returncode == 130
+        assert "safe in results/store.sqlite; run the same command to go on" in errors

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from countergraph.datasets.load import load_dataset as load_dataset
     from countergraph.datasets.synthetic import make_cohort as make_cohort
     from countergraph.diverse import find_diverse as find_diverse
+    from countergraph.experiments.resume import resume_counterfactuals as resume_counterfactuals
+    from countergraph.experiments.store import Store as Store
     from countergraph.explain.compare import Comparison as Comparison
     from countergraph.explain.contrastive import changes as changes
     from countergraph.explain.diverse import Diverse as Diverse
@@ -92,6 +94,8 @@ _HOMES = {
     "counterfactual": ("Counterfactual", "Counterfactuals"),
     "datasets.load": ("DATASETS", "load_dataset"),
     "datasets.synthetic": ("make_cohort",),
+    "experiments.resume": ("resume_counterfactuals",),
+    "experiments.store": ("Store",),
     "explain.compare": ("Comparison",),
     "explain.contrastive": ("changes",),
     "explain.importance": ("GlobalExplanation",),

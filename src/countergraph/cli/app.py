@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from countergraph.cli import data, demo, explain, methods, models, report, train
+from countergraph.cli import data, demo, explain, methods, models, report, reproduce, store, train
 from countergraph.version import __version__
 
 app = typer.Typer(
@@ -37,5 +37,7 @@ app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("explain")(explain.explain)
 app.command("report")(report.report)
+app.command("reproduce")(reproduce.reproduce)
+app.add_typer(store.app, name="store")
 app.command("methods")(methods.methods)
 app.command("models")(models.models)

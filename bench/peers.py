@@ -1,0 +1,50 @@
+"""The same cohort, rule and search by others: the plain sequential implementation, and GRETEL where the user has it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+import countergraph as cg
+from bench import gretel
+from bench.data import real_data
+from bench.sequential import ofs_obs, rule_as_function
+
+EVERY = 5
+
+
+def main() -> None:
+    root = real_data()
+    if root is None:
+        print("peers: skipped, the real cohorts are neither in ../shared/data nor where COUNTERGRAPH_DATA points")
+        return
+    data = cg.load_dataset("asd", root=root)
+    some = data.subset(range(0, len(data), EVERY))
+    box = rule_as_function(json.loads((root / "published_rules.json").read_text())["asd"], "asd")
+    print(f"OFS+OBS on {len(some)} graphs of ASD, published rule, one run")
+    print("| | found | distance (median) | calls (median) | seconds |")
+    print("|---|---|---|---|---|")
+    began = time.perf_counter()
+    ours = cg.find_counterfactuals(cg.load_published_rule("asd", root=root), some, dataset=data)
+    _row("countergraph", [(each.distance, each.calls) for each in ours], time.perf_counter() - began)
+    for name, search in (("plain, sequential (bench/sequential.py)", ofs_obs), ("GRETEL", gretel.load("OFS+OBS"))):
+        if search is None:
+            print(f"| {name} | not run: GRETEL_HOME does not say where it is | | | |")
+            continue
+        began = time.perf_counter()
+        found = [search(matrix, box, seed) for seed, matrix in enumerate(some.adjacency)]
+        _row(name, found, time.perf_counter() - began)
+    print()
+
+
+def _row(name: str, found: Sequence[tuple[int | None, int]], seconds: float) -> None:
+    distances = [distance for distance, _ in found if distance is not None]
+    distance, calls = np.median(distances), np.median([calls for _, calls in found])
+    print(f"| {name} | {len(distances)} of {len(found)} | {distance:g} | {calls:g} | {seconds:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""``countergraph store``: look at a store of finished searches, or export it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from countergraph.cli.shared import AsJson, Force, Quiet, check_free, plain, print_json, print_table, say
+from countergraph.errors import FileError
+
+app = typer.Typer(help="Look at a store of finished searches, or export it.", no_args_is_help=True)
+StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="The file, for example results/store.sqlite.")]
+
+
+@app.command("show")
+def show(path: StoreFile, json: AsJson = False) -> None:
+    """Say what a store holds."""
+    from countergraph.experiments.store import Store
+
+    _check(path)
+    with Store(path) as store:
+        table = store.summary()
+    if json:
+        print_json(plain(table))
+        return
+    say(f"{int(table['searches'].sum())} finished searches")
+    print_table(table[["cohort", "box", "method", "searches", "found", "distance", "calls", "seconds"]], index=False)
+
+
+@app.command("export")
+def export(
+    path: StoreFile,
+    target: Annotated[Path, typer.Option("--out", help="The file to write: .csv or .parquet.")],
+    force: Force = False,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write all finished searches to one table."""
+    from countergraph.experiments.export import export as write
+    from countergraph.experiments.store import Store
+
+    _check(path)
+    check_free(target, force)
+    with Store(path) as store:
+        count = write(store, target)
+    if json:
+        print_json({"out": str(target), "searches": count})
+    elif not quiet:
+        say(f"{count} searches -> {target}")
+
+
+def _check(path: Path) -> None:
+    if not path.is_file():
+        raise FileError(f"{path}: there is no such store")

@@ -1,0 +1,110 @@
+"""What an exhibit is: the experiments it needs, and what it shows of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from countergraph.counterfactual import Counterfactual, Counterfactuals
+from countergraph.experiments.experiment import Experiment
+from countergraph.experiments.lab import Lab
+from countergraph.experiments.setting import known_methods
+from countergraph.experiments.store import Store
+from countergraph.graphs.dataset import GraphDataset
+from countergraph.graphs.pairs import Floats
+
+# Our own searches, shown beside the paper's.
+OURS = known_methods("learned")
+PERCENTILES = (10, 25, 50, 75, 90)
+TITLES = {
+    "published": "contrast subgraphs",
+    "sub2vec": "sub2vec",
+    "graph2vec": "graph2vec",
+    "autoencoder": "autoencoder",
+}
+
+
+@dataclass(frozen=True)
+class Results:
+    """What was found, as exhibits ask for it: by the experiment that they declare."""
+
+    lab: Lab
+    store: Store
+    quick: bool
+
+    def is_complete(self, experiment: Experiment) -> bool:
+        """Tell whether the store has every search of an experiment."""
+        return not self.store.missing(self.lab.setting(experiment), self.lab.graphs(experiment), range(experiment.runs))
+
+    def done(self, experiment: Experiment) -> Experiment:
+        """Return the experiment as it was really run: the whole, or its quick part."""
+        return experiment.quick if self.quick else experiment
+
+    def of(self, experiment: Experiment) -> Counterfactuals:
+        """Return the counterfactuals of an experiment."""
+        return self.lab.results(self.store, self.done(experiment))
+
+    def seconds(self, experiment: Experiment) -> float:
+        """Return how long processes worked for an experiment, all together."""
+        done = self.done(experiment)
+        return self.store.seconds(self.lab.setting(done), self.lab.graphs(done), range(done.runs))
+
+    def data(self, experiment: Experiment) -> GraphDataset:
+        """Return the cohort of an experiment."""
+        return self.lab.data(experiment)
+
+    def box(self, experiment: Experiment) -> object:
+        """Return the black box of an experiment."""
+        return self.lab.box(experiment)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What an exhibit shows: text in Markdown, and pictures by name."""
+
+    text: str
+    pictures: dict[str, Figure | Axes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A table or figure of the paper."""
+
+    name: str
+    title: str
+    experiments: tuple[Experiment, ...]
+    show: Callable[[Results], Shown]
+
+
+def by_graph(results: Counterfactuals, value: Callable[[Counterfactual], float | None]) -> Floats:
+    """Return a value for each graph, averaged over its runs as in the paper; without graphs for which all are None."""
+    values: dict[int, list[float]] = {}
+    for result in results:
+        found = value(result)
+        if found is not None:
+            values.setdefault(result.graph_index, []).append(found)
+    return np.array([float(np.mean(each)) for each in values.values()])
+
+
+def percentiles(values: Floats) -> list[float]:
+    """Return the percentiles that the paper prints."""
+    return [float(np.percentile(values, p)) for p in PERCENTILES] if values.size else []
+
+
+def first_distance(result: Counterfactual) -> float | None:
+    """Return the distance of the first counterfactual that was found, at the end of the phase forward."""
+    return float(result.trace[0][1]) if result.trace else None
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in (header, ["---"] * len(header), *rows))
+
+
+def numbers(values: Sequence[float]) -> str:
+    """Return numbers as the paper prints percentiles."""
+    return " / ".join(f"{value:.1f}".removesuffix(".0") for value in values) or "none found"

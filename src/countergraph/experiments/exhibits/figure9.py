@@ -1,0 +1,27 @@
+"""Figure 9: which parts of the brain matter, for three black boxes."""
+
+from __future__ import annotations
+
+from countergraph.experiments.exhibits.exhibit import TITLES, Exhibit, Results, Shown
+from countergraph.experiments.experiment import Experiment
+from countergraph.explain.compare import Comparison
+from countergraph.explain.importance import GlobalExplanation
+from countergraph.plots.heatmaps import plot_heatmaps
+
+EXPERIMENTS = {box: Experiment("asd", box) for box in ("published", "autoencoder", "graph2vec")}
+
+
+def show(results: Results) -> Shown:
+    """Draw the heatmaps, and print how much the black boxes agree on which regions matter."""
+    found = {TITLES[box]: results.of(experiment) for box, experiment in EXPERIMENTS.items()}
+    agreement = Comparison(found).agreement()
+    names = list(found)
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    text = "Rank correlation of the importance of the regions: " + "; ".join(
+        f"{a} and {b} {float(agreement[a][b]):.2f}" for a, b in pairs
+    )
+    pictures = {f"figure9-{box}": plot_heatmaps(GlobalExplanation(found[TITLES[box]])) for box in EXPERIMENTS}
+    return Shown(text + ".", dict(pictures))
+
+
+FIGURE9 = Exhibit("figure9", "Figure 9: regions by region (ASD)", tuple(EXPERIMENTS.values()), show)

@@ -1,0 +1,68 @@
+"""A store as a table for other programs: CSV or Parquet, row by row, however many there are."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from countergraph.errors import InputError
+from countergraph.experiments.store import Store
+
+FORMATS = (".csv", ".parquet")
+BATCH = 10_000
+
+
+def export(store: Store, path: str | Path) -> int:
+    """Write all finished searches to a .csv or .parquet file, and return how many.
+
+    ``flips``, the positions of the changed pairs, is a list in Parquet and numbers with spaces between in CSV.
+    """
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise InputError(f"a store is exported to {' or '.join(FORMATS)}, not to {path.suffix or path.name!r}")
+    partial = path.with_name(path.name + ".part")
+    count = (_write_csv if path.suffix == ".csv" else _write_parquet)(store.rows(), partial)
+    partial.replace(path)
+    return count
+
+
+def _write_csv(rows: Iterator[dict[str, Any]], path: Path) -> int:
+    count = 0
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        for count, row in enumerate(rows, start=1):
+            if count == 1:
+                writer.writerow(row)
+            flips = row["flips"]
+            writer.writerow({**row, "flips": None if flips is None else " ".join(map(str, flips))}.values())
+    return count
+
+
+def _write_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise InputError("Parquet needs pyarrow: pip install 'countergraph[parquet]'") from error
+    # Classes and targets are numbers for some black boxes and words for others; as text they share a column.
+    text = ("target", "original_class", "counterfactual_class")
+    numbers = ("k", "max_calls", "seed", "graph", "run", "distance", "calls")
+    seconds = ("seconds", "finished_at")
+    count, writer = 0, None
+    while batch := list(islice(rows, BATCH)):
+        count += len(batch)
+        for row in batch:
+            row.update({name: None if row[name] is None else str(row[name]) for name in text})
+        if writer is None:
+            types = {**dict.fromkeys(numbers, pa.int64()), **dict.fromkeys(seconds, pa.float64())}
+            types["flips"] = pa.list_(pa.int32())
+            schema = pa.schema([(name, types.get(name, pa.string())) for name in batch[0]])
+            writer = pq.ParquetWriter(path, schema)
+        writer.write_table(pa.Table.from_pylist(batch, schema=schema))
+    if writer is None:
+        raise InputError("the store holds no finished search, so there is nothing to write")
+    writer.close()
+    return count

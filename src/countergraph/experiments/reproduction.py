@@ -1,0 +1,114 @@
+"""The paper, reproduced: do what is missing of some exhibits, then write one page about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from countergraph.errors import unknown
+from countergraph.experiments.exhibits import EXHIBITS
+from countergraph.experiments.exhibits.exhibit import Exhibit, Results
+from countergraph.experiments.experiment import QUICK_EVERY, QUICK_LOCAL_RUNS, QUICK_RUNS, Experiment
+from countergraph.experiments.lab import Lab
+from countergraph.experiments.runner import Told, run_units
+from countergraph.experiments.store import Store
+from countergraph.experiments.unit import Unit
+from countergraph.version import __version__
+
+FIGURE_DPI = 90
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Some exhibits of the paper, from the cohorts to the page.
+
+    Parameters
+    ----------
+    lab
+        Where the cohorts lie and where results are kept.
+    exhibits
+        Which tables and figures.
+    quick
+        A small part of every experiment: every 8th graph, one run; 100 counterfactuals for the one person of Figure 8.
+    """
+
+    lab: Lab
+    exhibits: tuple[Exhibit, ...]
+    quick: bool = False
+
+    @property
+    def experiments(self) -> list[Experiment]:
+        """What has to be run, each once."""
+        wanted = dict.fromkeys(each for exhibit in self.exhibits for each in exhibit.experiments)
+        return list(dict.fromkeys(each.quick if self.quick else each for each in wanted))
+
+    def train(self, told: Callable[[str], Told | None]) -> None:
+        """Train the black boxes that are not there yet; ``told``, given a name, is told how far each is."""
+        self.lab.folder.mkdir(parents=True, exist_ok=True)
+        for experiment in self.experiments:
+            self.lab.train(experiment, told(f"{experiment.box} on {experiment.cohort}"))
+
+    def units(self) -> list[Unit]:
+        """Return all the work, whether done or not."""
+        return list(dict.fromkeys(unit for each in self.experiments for unit in self.lab.units(each)))
+
+    def run(self, workers: int = 1, scheduler: str | None = None, progress: Told | None = None) -> None:
+        """Search what is missing (see `run_units`)."""
+        with Store(self.lab.store) as store:
+            for each in self.experiments:
+                setting = self.lab.setting(each)
+                store.name(setting.cohort, Path(each.cohort).stem)
+                store.name(setting.box, each.box)
+        run_units(self.lab.store, self.units(), workers, scheduler, progress)
+
+    def write(self, page: Path, command: str) -> list[Path]:
+        """Write the page, and its pictures beside it in ``figures/``; return what was written."""
+        figures = page.parent / "figures"
+        figures.mkdir(parents=True, exist_ok=True)
+        written, parts = [page], [self._opening(command)]
+        with Store(self.lab.store) as store:
+            results = Results(self.lab, store, self.quick)
+            for exhibit in self.exhibits:
+                shown = exhibit.show(results)
+                parts += [f"## {exhibit.title}", shown.text]
+                for name, picture in shown.pictures.items():
+                    written.append(_save(picture, figures / f"{name}.png"))
+                    parts.append(f"![{name}](figures/{name}.png)")
+        page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        return written
+
+    def _opening(self, command: str) -> str:
+        part = (
+            f"\n\n**This is the quick part**: every {QUICK_EVERY}th graph, {QUICK_RUNS} run; {QUICK_LOCAL_RUNS} "
+            "counterfactuals in Figure 8. Percentiles of so few searches are rough."
+            if self.quick
+            else ""
+        )
+        return (
+            "# The paper, reproduced\n\n"
+            "Abrate & Bonchi, *Counterfactual Graphs for Explainable Classification of Brain Networks*, KDD 2021: its "
+            f"tables and figures from the real cohorts, beside the printed numbers.{part}\n\n"
+            f"Everything on this page was written by countergraph {__version__} with\n\n"
+            f"```sh\n{command}\n```\n\n"
+            "which searches only what the store does not hold yet, and can be stopped and started at any time "
+            "([experiments.md](experiments.md))."
+        )
+
+
+def choose_exhibits(names: Sequence[str]) -> tuple[Exhibit, ...]:
+    """Return exhibits by name, in the order of the paper; "all" for all."""
+    for name in names:
+        if name != "all" and name not in EXHIBITS:
+            raise unknown("table or figure", name, ["all", *EXHIBITS])
+    return tuple(exhibit for name, exhibit in EXHIBITS.items() if "all" in names or name in names)
+
+
+def _save(picture: Figure | Axes, path: Path) -> Path:
+    figure = picture if isinstance(picture, Figure) else picture.get_figure(root=True)
+    assert figure is not None
+    figure.savefig(path, dpi=FIGURE_DPI)
+    return path

@@ -1,0 +1,115 @@
+"""Searching with a store: only what is missing is searched, and every result is kept as soon as it is found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from countergraph.counterfactual import Counterfactual, Counterfactuals
+from countergraph.experiments.fingerprint import fingerprint
+from countergraph.experiments.row import Place, Row
+from countergraph.experiments.setting import Setting
+from countergraph.experiments.store import Store
+from countergraph.find import find_counterfactuals
+from countergraph.graphs.dataset import GraphDataset
+from countergraph.oracle import Label
+
+PAUSE = 0.2
+Keep = Callable[[Row, float], None]
+"""Told a finished search and the seconds it took."""
+
+
+def resume_counterfactuals(
+    store: Store,
+    black_box: object,
+    graphs: GraphDataset,
+    method: str = "ofs+obs",
+    dataset: GraphDataset | None = None,
+    k: int = 5,
+    max_calls: int = 2000,
+    seed: int = 0,
+    target: Label | None = None,
+    runs: int | Sequence[int] = 1,
+    box: str | None = None,
+) -> Counterfactuals:
+    """Find counterfactuals of many graphs as `find_counterfactuals` does, going on where an earlier call stopped.
+
+    Whatever is in the store is not searched again, and whatever is found is in it at once, so that Ctrl-C, a crash or
+    ``kill -9`` loses only what was being searched. Several processes may do the same at once: they share the work.
+
+    Parameters
+    ----------
+    store
+        Where finished searches are kept.
+    box
+        What the black box is called, with its version. Needed for anything but a `Model`, a `LinearRule` and
+        scikit-learn's estimators, which are known by what they have learnt.
+    black_box, graphs, method, dataset, k, max_calls, seed, target, runs
+        As in `find_counterfactuals`. A method whose searches share what they learn shares it within a run.
+    """
+    dataset = graphs if dataset is None else dataset
+    setting = Setting(
+        graphs.fingerprint,
+        dataset.fingerprint,
+        fingerprint(black_box) if box is None else box,
+        method.replace(" ", "").lower(),
+        k,
+        max_calls,
+        seed,
+        graphs.classes.index(target) if isinstance(target, str) and target in graphs.classes else target,
+    )
+    numbers = range(runs) if isinstance(runs, int) else runs
+    everybody = range(len(graphs))
+    with store.alive():
+        while store.missing(setting, everybody, numbers):
+            places = store.claim(setting, everybody, numbers)
+            search(setting, black_box, graphs, dataset, places, lambda row, took: store.add(setting, row, took))
+            if not places:
+                time.sleep(PAUSE)
+    return store.results(setting, graphs, runs=numbers)
+
+
+def search(
+    setting: Setting,
+    black_box: object,
+    data: GraphDataset,
+    dataset: GraphDataset,
+    places: Iterable[Place],
+    keep: Keep,
+) -> None:
+    """Search some places of a setting in lockstep, and hand each result to ``keep`` as soon as it is found."""
+    last = time.perf_counter()
+
+    def kept(result: Counterfactual, graphs: Sequence[int]) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        keep(Row.of(result, graphs[result.graph_index]), now - last)
+        last = now
+
+    for graphs, runs in _rectangles(places, setting.shares):
+        results = find_counterfactuals(
+            black_box,
+            data.subset(graphs),
+            setting.method,
+            dataset,
+            setting.k,
+            setting.max_calls,
+            setting.seed,
+            setting.target,
+            runs=runs,
+            finished=None if setting.shares else lambda result, graphs=graphs: kept(result, graphs),  # type: ignore[misc]
+        )
+        if setting.shares:
+            for result in results:
+                kept(result, graphs)
+
+
+def _rectangles(places: Iterable[Place], run_by_run: bool) -> list[tuple[list[int], list[int]]]:
+    """Split places into few groups, each all combinations of some graphs and some runs."""
+    graphs_of: dict[int, list[int]] = {}
+    for place in places:
+        graphs_of.setdefault(place.run, []).append(place.graph)
+    runs_of: dict[tuple[int, ...], list[int]] = {}
+    for run, graphs in graphs_of.items():
+        runs_of.setdefault((*graphs, -1 - run) if run_by_run else tuple(graphs), []).append(run)
+    return [([graph for graph in graphs if graph >= 0], runs) for graphs, runs in runs_of.items()]

@@ -1,0 +1,48 @@
+"""The setting of a search: everything that, with the graph and the number of the run, determines its result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+from countergraph.oracle import Label
+from countergraph.search.methods import METHODS, parse_method
+from countergraph.version import __version__
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What searches have in common, as plain values."""
+
+    cohort: str
+    """The fingerprint of the graphs that are searched."""
+    dataset: str
+    """The fingerprint of the labelled graphs that a data-driven search may look at."""
+    box: str
+    """The fingerprint of the black box."""
+    method: str
+    k: int = 5
+    max_calls: int = 2000
+    seed: int = 0
+    target: Label | None = None
+    version: str = __version__
+    """The version of countergraph."""
+
+    @property
+    def key(self) -> str:
+        """A digest of all of it."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:32]
+
+    @property
+    def shares(self) -> bool:
+        """Whether the searches learn from each other within one call.
+
+        Company matters to such searches, so a cohort is searched as a whole, one run at a time.
+        """
+        return any(phase.learns for phase in parse_method(self.method))
+
+
+def known_methods(*methods: str) -> tuple[str, ...]:
+    """Return those of ``methods`` that this version has."""
+    return tuple(method for method in methods if method in METHODS)

@@ -1,0 +1,313 @@
+"""The store: every finished search is a row of an SQLite file, committed at once.
+
+Killing a process loses what it was searching, never a row, and never the file: the database is in write-ahead mode.
+Processes that share a store share the work. Before searching, a process *claims* places (a graph and a run of a
+setting); a claim ends with its row, with its owner's death, or when its owner has not renewed it for a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any, Self
+
+import pandas as pd
+
+from countergraph.counterfactual import Counterfactuals
+from countergraph.errors import FileError, InputError
+from countergraph.experiments.row import Place, Row, unpack_numbers
+from countergraph.experiments.setting import Setting
+from countergraph.graphs.dataset import GraphDataset
+
+APPLICATION = 0x43475354  # "CGST": how a store is told from other SQLite files
+LEASE = 60.0
+PATIENCE = 60.0
+# Statement by statement, what takes a store from each version to the next. Never change one: add another.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        f"PRAGMA application_id = {APPLICATION}",
+        "CREATE TABLE names (fingerprint TEXT PRIMARY KEY, name TEXT NOT NULL)",
+        """CREATE TABLE settings (
+            id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, cohort TEXT NOT NULL, dataset TEXT NOT NULL,
+            box TEXT NOT NULL, method TEXT NOT NULL, k INTEGER NOT NULL, max_calls INTEGER NOT NULL,
+            seed INTEGER NOT NULL, target, version TEXT NOT NULL)""",
+        """CREATE TABLE searches (
+            id INTEGER PRIMARY KEY, setting INTEGER NOT NULL REFERENCES settings, graph INTEGER NOT NULL,
+            run INTEGER NOT NULL, original_class, counterfactual_class, distance INTEGER, calls INTEGER NOT NULL,
+            calls_by_phase TEXT NOT NULL, flips BLOB, trace BLOB NOT NULL, stopped TEXT NOT NULL,
+            seconds REAL NOT NULL, finished_at REAL NOT NULL, UNIQUE (setting, graph, run))""",
+        """CREATE TABLE claims (
+            setting INTEGER NOT NULL REFERENCES settings, graph INTEGER NOT NULL, run INTEGER NOT NULL,
+            owner TEXT NOT NULL, expires REAL NOT NULL, PRIMARY KEY (setting, graph, run)) WITHOUT ROWID""",
+    ),
+)
+
+
+COLUMNS = ", ".join(Row._fields)
+
+
+class Store:
+    """A store, open. Use it in a ``with`` statement, in one thread of one process; others open their own.
+
+    Parameters
+    ----------
+    path
+        The file; made if there is none. It must lie on a disk of this machine.
+
+    Raises
+    ------
+    FileError
+        If the file is something else, is damaged, or was written by a newer version of countergraph.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._numbers: dict[Setting, int] = {}
+        self.owner = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
+        try:
+            self._database = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+            self._prepare()
+        except sqlite3.Error as error:
+            raise FileError(f"{self.path}: cannot be used as a store ({error})") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r}, {self.count()} searches)"
+
+    def close(self) -> None:
+        """Give back what was claimed and not finished, and close the file."""
+        self._release()
+        self._database.close()
+
+    def _release(self) -> None:
+        with self._transaction():
+            self._database.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
+
+    def _prepare(self) -> None:
+        with self._transaction():
+            version, application = self._pragma("user_version"), self._pragma("application_id")
+            empty = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+            if not empty and application != APPLICATION:
+                raise FileError(f"{self.path}: is a database, but not a store of countergraph")
+            if version > len(MIGRATIONS):
+                raise FileError(
+                    f"{self.path}: was written by a newer version of countergraph (its format is {version}, this "
+                    f"version reads up to {len(MIGRATIONS)}); nothing was read"
+                )
+            for statements in MIGRATIONS[version:]:
+                for statement in statements:
+                    self._database.execute(statement)
+            self._database.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        if self._database.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            raise FileError(f"{self.path}: lies on a disk that many processes cannot share; choose a local one")
+        self._database.execute("PRAGMA synchronous = NORMAL")
+
+    def _pragma(self, name: str) -> int:
+        return int(self._database.execute(f"PRAGMA {name}").fetchone()[0])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._database.execute("ROLLBACK")
+            self._numbers.clear()
+            raise
+        self._database.execute("COMMIT")
+
+    def name(self, fingerprint: str, name: str) -> None:
+        """Keep what a cohort or a black box is called, for people."""
+        with self._transaction():
+            self._database.execute("INSERT OR REPLACE INTO names VALUES (?, ?)", (fingerprint, name))
+
+    def settings(self) -> list[Setting]:
+        """Return all settings of which something was ever claimed, the oldest first."""
+        rows = self._database.execute(f"SELECT {', '.join(Setting.__dataclass_fields__)} FROM settings ORDER BY id")
+        return [Setting(*row) for row in rows]
+
+    def _number(self, setting: Setting) -> int:
+        """Return the number of a setting, -1 if it has none."""
+        if setting not in self._numbers:
+            row = self._database.execute("SELECT id FROM settings WHERE key = ?", (setting.key,)).fetchone()
+            if row is None:
+                return -1
+            self._numbers[setting] = int(row[0])
+        return self._numbers[setting]
+
+    def _numbered(self, setting: Setting) -> int:
+        """Return the number of a setting, and give it one if it has none."""
+        if self._number(setting) == -1:
+            values = asdict(setting)
+            self._database.execute(
+                f"INSERT INTO settings (key, {', '.join(values)}) VALUES (?{', ?' * len(values)})",
+                (setting.key, *values.values()),
+            )
+        return self._number(setting)
+
+    def missing(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> list[Place]:
+        """Return the places that have no row yet."""
+        graphs, runs = list(graphs), list(runs)
+        places = "SELECT graph, run FROM searches WHERE setting = ? AND graph BETWEEN ? AND ?"
+        reach = (min(graphs, default=0), max(graphs, default=0))
+        done = set(self._database.execute(places, (self._number(setting), *reach)))
+        return [Place(graph, run) for graph in graphs for run in runs if (graph, run) not in done]
+
+    def claim(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> list[Place]:
+        """Claim all places that have no row and that nobody alive has claimed, and return them.
+
+        A setting whose searches share what they learn is claimed as a whole, or not at all.
+        """
+        graphs, runs = list(graphs), list(runs)
+        with self._transaction():
+            number = self._numbered(setting)
+            claims = "SELECT graph, run, owner, expires FROM claims WHERE setting = ?"
+            taken = {
+                (graph, run)
+                for graph, run, owner, expires in self._database.execute(claims, (number,)).fetchall()
+                if expires > time.time() and _alive(owner)
+            }
+            missing = self.missing(setting, graphs, runs)
+            free = [place for place in missing if place not in taken]
+            if setting.shares and free:
+                free = [Place(graph, run) for graph in graphs for run in runs] if len(free) == len(missing) else []
+            self._database.executemany(
+                "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?)",
+                ((number, *place, self.owner, time.time() + LEASE) for place in free),
+            )
+        return free
+
+    def add(self, setting: Setting, row: Row, seconds: float = 0.0) -> None:
+        """Keep a finished search, at once. A row that is there already stays as it is.
+
+        ``seconds`` is how long its process worked for it: in lockstep, since the search that ended before it.
+        """
+        if row.stopped in ("time_limit", "interrupted"):
+            raise InputError(f"a search that was stopped by {row.stopped} is not finished, and not kept")
+        with self._transaction():
+            number = self._numbered(setting)
+            self._database.execute(
+                f"INSERT OR IGNORE INTO searches (setting, {COLUMNS}, seconds, finished_at) "
+                f"VALUES (?{', ?' * len(row)}, ?, ?)",
+                (number, *row, seconds, time.time()),
+            )
+            self._database.execute(
+                "DELETE FROM claims WHERE setting = ? AND graph = ? AND run = ?", (number, row.graph, row.run)
+            )
+
+    @contextmanager
+    def alive(self) -> Iterator[None]:
+        """Renew the claims of this store, in a thread, as long as the block runs; then give back what is left."""
+        ended = Event()
+
+        def renew() -> None:
+            with sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None) as database:
+                while not ended.wait(LEASE / 4):
+                    expires = time.time() + LEASE
+                    database.execute("UPDATE claims SET expires = ? WHERE owner = ?", (expires, self.owner))
+            database.close()
+
+        thread = Thread(target=renew, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+            self._release()
+
+    def count(self, setting: Setting | None = None) -> int:
+        """Return how many finished searches there are, of one setting or of all."""
+        if setting is None:
+            return int(self._database.execute("SELECT count(*) FROM searches").fetchone()[0])
+        count = "SELECT count(*) FROM searches WHERE setting = ?"
+        return int(self._database.execute(count, (self._number(setting),)).fetchone()[0])
+
+    def seconds(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> float:
+        """Return how long processes worked for some places of a setting, all together."""
+        wanted_graphs, wanted_runs = set(graphs), set(runs)
+        rows = self._database.execute(
+            "SELECT graph, run, seconds FROM searches WHERE setting = ?", (self._number(setting),)
+        )
+        return float(sum(seconds for graph, run, seconds in rows if graph in wanted_graphs and run in wanted_runs))
+
+    def results(
+        self,
+        setting: Setting,
+        data: GraphDataset,
+        graphs: Iterable[int] | None = None,
+        runs: Iterable[int] | None = None,
+    ) -> Counterfactuals:
+        """Return the finished searches of a setting (of some graphs, some runs), in the order of the graphs.
+
+        ``data`` is the cohort that was searched.
+        """
+        if data.fingerprint != setting.cohort:
+            raise InputError(f"these are results of the cohort {setting.cohort}, not of {data.fingerprint}")
+        rows = self._database.execute(
+            f"SELECT {COLUMNS} FROM searches WHERE setting = ? ORDER BY graph, run", (self._number(setting),)
+        )
+        wanted_graphs, wanted_runs = (None if each is None else set(each) for each in (graphs, runs))
+        return Counterfactuals(
+            [
+                Row(*row).unpack(setting, data)
+                for row in rows
+                if (wanted_graphs is None or row[0] in wanted_graphs) and (wanted_runs is None or row[1] in wanted_runs)
+            ]
+        )
+
+    def summary(self) -> pd.DataFrame:
+        """Return a row for each setting: what it is, how many searches are finished, and what they cost."""
+        return pd.read_sql_query(
+            """SELECT coalesce(cohorts.name, cohort) AS cohort, coalesce(boxes.name, box) AS box, method, k, max_calls,
+                seed, version, count(*) AS searches, count(distance) AS found, avg(distance) AS distance,
+                avg(calls) AS calls, total(seconds) AS seconds
+            FROM searches JOIN settings ON settings.id = searches.setting
+            LEFT JOIN names AS cohorts ON cohorts.fingerprint = settings.cohort
+            LEFT JOIN names AS boxes ON boxes.fingerprint = settings.box
+            GROUP BY settings.id ORDER BY settings.id""",
+            self._database,
+        )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Go through all finished searches as plain values, one at a time; ``flips`` is a list of positions."""
+        cursor = self._database.execute(
+            """SELECT cohorts.name AS cohort_name, boxes.name AS box_name, settings.*, searches.*
+            FROM searches JOIN settings ON settings.id = searches.setting
+            LEFT JOIN names AS cohorts ON cohorts.fingerprint = settings.cohort
+            LEFT JOIN names AS boxes ON boxes.fingerprint = settings.box
+            ORDER BY searches.setting, graph, run"""
+        )
+        names = [column[0] for column in cursor.description]
+        for values in cursor:
+            row = dict(zip(names, values, strict=True))
+            for inner in ("id", "key", "setting", "trace"):
+                del row[inner]
+            yield {**row, "flips": None if row["flips"] is None else unpack_numbers(row["flips"]).tolist()}
+
+
+def _alive(owner: str) -> bool:
+    """Tell whether the owner of a claim may still be at work. Of other machines, only time tells."""
+    host, process, _ = owner.rsplit(" ", 2)
+    if host != socket.gethostname() or os.name != "posix":
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

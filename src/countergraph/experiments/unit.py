@@ -1,0 +1,91 @@
+"""A unit of work: some searches that one process does in lockstep, told in so few words that they go anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from countergraph.classifiers.linear_rule import load_published_rule
+from countergraph.classifiers.model_files import load_model
+from countergraph.datasets.load import DATASETS, load_dataset
+from countergraph.errors import InputError
+from countergraph.experiments.fingerprint import fingerprint
+from countergraph.experiments.resume import Keep, search
+from countergraph.experiments.row import Place
+from countergraph.experiments.setting import Setting
+from countergraph.graphs.dataset import GraphDataset
+from countergraph.version import __version__
+
+PUBLISHED = "published"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a cohort and a black box lie, on any machine that is to work on them."""
+
+    cohort: str
+    """"asd", "adhd", or the path of a dataset file."""
+    root: str | None
+    """The folder of the real cohorts."""
+    box: str
+    """"published", or the path of a model file."""
+
+    @property
+    def data(self) -> GraphDataset:
+        """The cohort."""
+        return _load_cohort(self.cohort, self.root)
+
+    @property
+    def black_box(self) -> object:
+        """The black box."""
+        return _load_box(self.cohort, self.root, self.box)
+
+    @property
+    def box_fingerprint(self) -> str:
+        """The fingerprint of the black box."""
+        return _box_fingerprint(self)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Searches of some graphs, in some runs, all in one setting. What it does depends on nothing but itself."""
+
+    setting: Setting
+    source: Source
+    graphs: range
+    runs: range
+
+    def search(self, places: Iterable[Place], keep: Keep) -> None:
+        """Search some of its places, with one thread for linear algebra: the processes are what runs in parallel."""
+        data, black_box = self.source.data, self.source.black_box
+        here = (data.fingerprint, self.source.box_fingerprint, __version__)
+        if here != (self.setting.cohort, self.setting.box, self.setting.version):
+            raise InputError(
+                f"this unit is about cohort, black box and version {self.setting.cohort}, {self.setting.box}, "
+                f"{self.setting.version}, but {', '.join(here)} are what is here: every machine needs the same files "
+                "and the same countergraph"
+            )
+        with threadpool_limits(1):
+            search(self.setting, black_box, data, data, places, keep)
+
+
+# A process loads a cohort or a black box once, however many units it does.
+@lru_cache(maxsize=4)
+def _load_cohort(cohort: str, root: str | None) -> GraphDataset:
+    if cohort not in DATASETS:
+        return load_dataset(Path(cohort))
+    return load_dataset(cohort) if root is None else load_dataset(cohort, root=root)
+
+
+@lru_cache(maxsize=8)
+def _load_box(cohort: str, root: str | None, box: str) -> object:
+    return load_published_rule(cohort, root) if box == PUBLISHED else load_model(box)
+
+
+@lru_cache(maxsize=8)
+def _box_fingerprint(source: Source) -> str:
+    return fingerprint(source.black_box)

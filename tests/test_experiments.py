@@ -1,0 +1,275 @@
+"""Running experiments: the same rows in one process, in many, on a cluster, and after any number of kills."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import countergraph as cg
+from countergraph.errors import InputError
+from countergraph.experiments import lab as lab_module
+from countergraph.experiments.experiment import Experiment
+from countergraph.experiments.lab import Lab
+from countergraph.experiments.runner import run_units
+from countergraph.experiments.setting import known_methods
+from countergraph.experiments.store import Store
+
+RUNS = 40
+COLUMNS = (
+    "setting, graph, run, original_class, counterfactual_class, distance, calls, calls_by_phase, flips, trace, stopped"
+)
+
+
+@pytest.fixture(scope="module")
+def cohort_file(tmp_path_factory: pytest.TempPathFactory, cohort: cg.GraphDataset) -> Path:
+    return cg.save_dataset(cohort, tmp_path_factory.mktemp("data") / "small.npz")
+
+
+@pytest.fixture(scope="module")
+def experiment(cohort_file: Path) -> Experiment:
+    return Experiment(str(cohort_file), "contrast-subgraphs", runs=RUNS, max_calls=300)
+
+
+@pytest.fixture
+def lab(tmp_path: Path, model: cg.Model) -> Lab:
+    return make_lab(tmp_path, model)
+
+
+def make_lab(folder: Path, model: cg.Model) -> Lab:
+    lab = Lab(None, folder)
+    (folder / "boxes").mkdir()
+    cg.save_model(model, folder / "boxes" / "small-contrast-subgraphs.cgm")
+    return lab
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, experiment: Experiment, model: cg.Model) -> list:
+    lab = make_lab(tmp_path_factory.mktemp("undisturbed"), model)
+    run_units(lab.store, list(lab.units(experiment)))
+    return rows_of(lab)
+
+
+@pytest.fixture
+def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab_module, "SIZE", 48)
+
+
+def rows_of(lab: Lab) -> list:
+    """Everything but when it was done and how long it took, from a file that must be whole."""
+    with sqlite3.connect(lab.store) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert database.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+        rows = database.execute(f"SELECT {COLUMNS} FROM searches ORDER BY setting, graph, run").fetchall()
+    database.close()
+    return rows
+
+
+def count_rows(lab: Lab) -> int:
+    if not lab.store.exists():
+        return 0
+    with sqlite3.connect(lab.store, timeout=60) as database:
+        there = database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'searches'").fetchone()[0]
+        count = database.execute("SELECT count(*) FROM searches").fetchone()[0] if there else 0
+    database.close()
+    return int(count)
+
+
+class Runners:
+    """Processes that run an experiment, started and killed at will."""
+
+    def __init__(self, lab: Lab, experiment: Experiment, workers: int = 1) -> None:
+        words = ["-m", "tests.run_experiment", experiment.cohort, str(lab.folder), str(experiment.runs), str(workers)]
+        self.lab = lab
+        self._parent = subprocess.Popen(
+            [sys.executable, *words],
+            cwd=Path(__file__).parents[1],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
+
+    def __enter__(self) -> Runners:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._parent.communicate()
+
+    def start(self) -> int:
+        assert self._parent.stdin is not None
+        assert self._parent.stdout is not None
+        self._parent.stdin.write("start\n")
+        return int(self._parent.stdout.readline())
+
+    def wait(self, process: int) -> None:
+        while is_alive(process):
+            time.sleep(0.01)
+
+    def wait_for_rows(self, process: int, more_than: int) -> None:
+        while is_alive(process) and count_rows(self.lab) <= more_than:
+            time.sleep(0.002)
+
+    def kill(self, process: int) -> None:
+        os.kill(process, signal.SIGKILL)
+        self.wait(process)
+
+    def added(self, process: int) -> int:
+        path = self.lab.folder / f"added-{process}"
+        return path.stat().st_size if path.exists() else 0
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_units_are_small_and_depend_on_the_experiment_alone(lab: Lab, experiment: Experiment, cohort) -> None:
+    units = list(lab.units(experiment))
+    assert units == list(lab.units(experiment)) == pickle.loads(pickle.dumps(units))
+    assert len(pickle.dumps(units[0])) < 2000
+    places = [(graph, run) for unit in units for graph in unit.graphs for run in unit.runs]
+    assert sorted(places) == [(graph, run) for graph in range(len(cohort)) for run in range(RUNS)]
+    many = list(lab.units(replace(experiment, subject=cohort.names[5], runs=1200)))
+    assert [(list(unit.graphs), len(unit.runs)) for unit in many] == [([5], 400)] * 3
+
+
+def test_searches_that_share_are_one_unit_for_each_run(lab: Lab, experiment: Experiment, cohort) -> None:
+    units = list(lab.units(replace(experiment, method="learned", runs=3, every=8)))
+    assert [(unit.graphs, unit.runs) for unit in units] == [
+        (range(len(cohort)), range(run, run + 1)) for run in range(3)
+    ]
+
+
+def test_the_quick_rows_are_among_those_of_the_whole(lab: Lab, experiment: Experiment) -> None:
+    few = replace(experiment, runs=2)
+    run_units(lab.store, list(lab.units(few.quick)))
+    quick = rows_of(lab)
+    assert len(quick) == 3
+    run_units(lab.store, list(lab.units(few)))
+    assert set(quick) < set(rows_of(lab))
+
+
+def test_methods_are_taken_in_when_they_exist() -> None:
+    assert known_methods("ofs+obs", "not yet") == ("ofs+obs",)
+
+
+def test_another_file_under_the_same_name_is_refused(lab: Lab, experiment: Experiment) -> None:
+    [unit, *_] = lab.units(experiment)
+    for other in (
+        replace(unit.setting, box="0"),
+        replace(unit.setting, cohort="0"),
+        replace(unit.setting, version="0"),
+    ):
+        with pytest.raises(InputError, match="every machine needs the same files"):
+            run_units(lab.store, [replace(unit, setting=other)])
+
+
+@pytest.mark.usefixtures("small_units")
+def test_progress_is_told_and_nothing_is_done_twice(lab: Lab, experiment: Experiment, undisturbed: list) -> None:
+    told: list[tuple[int, int]] = []
+    units = list(lab.units(experiment))
+    run_units(lab.store, units, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (len(undisturbed), len(undisturbed))
+    assert rows_of(lab) == undisturbed
+    seconds = store_seconds(lab)
+    run_units(lab.store, units, workers=2)
+    assert store_seconds(lab) == seconds
+
+
+def store_seconds(lab: Lab) -> float:
+    with Store(lab.store) as store:
+        return float(store.summary()["seconds"].sum())
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_units")
+def test_many_processes_find_the_same(lab: Lab, experiment: Experiment, undisturbed: list) -> None:
+    run_units(lab.store, list(lab.units(experiment)), workers=2)
+    assert rows_of(lab) == undisturbed
+
+
+@pytest.mark.slow
+def test_ten_kills_lose_nothing(lab: Lab, experiment: Experiment, undisturbed: list) -> None:
+    chance = random.Random(0)
+    with Runners(lab, experiment) as runners:
+        for _ in range(10):
+            before = count_rows(lab)
+            process = runners.start()
+            runners.wait_for_rows(process, before)
+            time.sleep(chance.random() * 0.05)
+            assert is_alive(process), "it was finished before it could be killed: give it more to do"
+            runners.kill(process)
+            assert before < count_rows(lab) < len(undisturbed)
+        last = runners.start()
+        runners.wait(last)
+    assert 0 < runners.added(last) < len(undisturbed)
+    assert rows_of(lab) == undisturbed
+
+
+@pytest.mark.slow
+def test_two_runners_share_the_work(lab: Lab, experiment: Experiment, undisturbed: list) -> None:
+    with Runners(lab, experiment) as runners:
+        both = [runners.start(), runners.start()]
+        for process in both:
+            runners.wait(process)
+    added = [runners.added(process) for process in both]
+    assert min(added) > 0
+    assert sum(added) == len(undisturbed)
+    assert rows_of(lab) == undisturbed
+
+
+@pytest.mark.slow
+def test_workers_stop_when_their_runner_is_killed(lab: Lab, experiment: Experiment) -> None:
+    with Runners(lab, replace(experiment, runs=400), workers=2) as runners:
+        process = runners.start()
+        runners.wait_for_rows(process, 100)
+        runners.kill(process)
+        before = -1
+        while before != count_rows(lab):
+            before = count_rows(lab)
+            time.sleep(1)
+    assert 100 < before < 24 * 400
+
+
+@contextmanager
+def local_cluster(count: int) -> Iterator:
+    """A cluster as an administrator would start it: worker processes that nobody starts again."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        yield cluster
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_units")
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_that_loses_a_worker_finds_the_same(lab: Lab, experiment: Experiment, undisturbed: list) -> None:
+    with local_cluster(3) as cluster:
+        victim = cluster.workers[1].pid
+        killed: list[int] = []
+
+        def kill(done: int, total: int) -> None:
+            if done and not killed and done < total:
+                killed.append(done)
+                os.kill(victim, signal.SIGKILL)
+
+        run_units(lab.store, list(lab.units(experiment)), scheduler=cluster.scheduler_address, progress=kill)
+    assert killed, "it was finished before a worker could be killed: give it more to do"
+    assert rows_of(lab) == undisturbed

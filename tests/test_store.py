@@ -1,0 +1,257 @@
+"""The store: what is kept, what is shared, what is refused."""
+
+from __future__ import annotations
+
+import csv
+import sqlite3
+import subprocess
+import sys
+import time
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import countergraph as cg
+from countergraph.errors import FileError, InputError, Interrupted
+from countergraph.experiments import store as store_module
+from countergraph.experiments.export import export
+from countergraph.experiments.fingerprint import fingerprint
+from countergraph.experiments.resume import resume_counterfactuals
+from countergraph.experiments.row import Place, Row
+from countergraph.experiments.setting import Setting
+from countergraph.experiments.store import Store
+
+SETTING = Setting("cohort", "cohort", "box", "ofs+obs")
+SHARED = replace(SETTING, method="learned")
+
+
+def a_row(graph: int, run: int = 0, stopped: str = "finished") -> Row:
+    return Row(graph, run, 0, 1, 2, 7, '{"ofs": 7}', b"\1\0\0\0\5\0\0\0", b"", stopped)
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    with Store(tmp_path / "store.sqlite") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("method", ["ofs+obs", "dfs+dbs", "ds"])
+def test_what_comes_back_is_what_was_found(store, model, cohort, method: str) -> None:
+    options = {"k": 3, "max_calls": 80, "seed": 5, "runs": 2}
+    stored = resume_counterfactuals(store, model, cohort, method, target="ASD", **options)
+    found = cg.find_counterfactuals(model, cohort, method, target="ASD", **options)
+    assert [each.to_dict() for each in stored] == [each.to_dict() for each in found]
+    assert stored[0].atlas == cohort.atlas
+    assert store.count() == len(found)
+    assert store.summary()["seconds"].sum() > 0
+
+
+def test_only_what_is_missing_is_searched(store, model, cohort) -> None:
+    oracle = cg.Oracle(model)
+    first = resume_counterfactuals(store, oracle, cohort, max_calls=60, runs=1)
+    asked = oracle.asked
+    again = resume_counterfactuals(store, oracle, cohort, max_calls=60, runs=1)
+    assert oracle.asked == asked == sum(each.calls for each in first)
+    assert [each.to_dict() for each in again] == [each.to_dict() for each in first]
+    more = resume_counterfactuals(store, oracle, cohort, max_calls=60, runs=3)
+    assert oracle.asked == sum(each.calls for each in more)
+    for other in ({"seed": 1}, {"k": 4}, {"max_calls": 61}, {"method": "ofs"}, {"target": 1}):
+        asked = oracle.asked
+        resume_counterfactuals(store, oracle, cohort, **{"max_calls": 60, **other})
+        assert oracle.asked > asked
+
+
+def test_what_was_found_before_an_interruption_is_kept(store, model, cohort) -> None:
+    class Impatient:
+        asked = 0
+
+        def predict(self, edges):
+            self.asked += 1
+            if self.asked == 40:
+                raise KeyboardInterrupt
+            return model.predict(edges)
+
+    with pytest.raises(Interrupted):
+        resume_counterfactuals(store, Impatient(), cohort, max_calls=60, box="impatient")
+    kept = store.count()
+    assert 0 < kept < len(cohort)
+    results = resume_counterfactuals(store, model, cohort, max_calls=60, box="impatient")
+    assert [each.to_dict() for each in results] == [
+        each.to_dict() for each in cg.find_counterfactuals(model, cohort, max_calls=60)
+    ]
+
+
+def test_a_black_box_is_known_by_what_it_has_learnt(model, cohort, tmp_path: Path) -> None:
+    loaded = cg.load_model(cg.save_model(model, tmp_path / "model.cgm"))
+    assert fingerprint(loaded) == fingerprint(model)
+    loaded.predict(cohort.edges)
+    assert fingerprint(loaded) == fingerprint(model) != fingerprint(cg.Oracle(model))
+    boxes = [
+        cg.train(cohort, alpha=0.3),
+        cg.LinearRule([[0, 1, 2]], [1.0], -1.0, 20),
+        cg.LinearRule([[0, 1, 2]], [1.0], -2.0, 20),
+        *(RandomForestClassifier(3, random_state=seed).fit(cohort.edges, cohort.labels) for seed in (0, 1)),
+    ]
+    assert len({fingerprint(box) for box in (model, *boxes)}) == len(boxes) + 1
+    with pytest.raises(InputError, match="nobody can look into a function"):
+        fingerprint(lambda graphs: graphs)
+
+
+def test_two_owners_never_claim_the_same(store) -> None:
+    with Store(store.path) as other:
+        assert store.claim(SETTING, range(3), range(2)) == [Place(graph, run) for graph in range(3) for run in range(2)]
+        assert other.claim(SETTING, range(4), range(2)) == [Place(3, 0), Place(3, 1)]
+        store.add(SETTING, a_row(0))
+        assert other.claim(SETTING, range(4), range(2)) == []
+        other.claim(replace(SETTING, seed=1), range(1), range(1))
+    assert store.claim(SETTING, range(4), range(2)) == [Place(3, 0), Place(3, 1)]
+    assert store.missing(SETTING, range(2), range(2)) == [Place(0, 1), Place(1, 0), Place(1, 1)]
+
+
+def test_searches_that_share_are_claimed_as_a_whole(store) -> None:
+    with Store(store.path) as other:
+        everything = [Place(graph, 0) for graph in range(3)]
+        store.add(SHARED, a_row(1))
+        assert store.claim(SHARED, range(3), range(1)) == everything
+        assert other.claim(SHARED, range(3), range(1)) == []
+        for graph in range(3):
+            store.add(SHARED, a_row(graph))
+        assert other.claim(SHARED, range(3), range(1)) == []
+
+
+def test_the_claims_of_the_dead_are_taken_over(store, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import sys; from countergraph.experiments.store import Store, Setting\n"
+        "import os; store = Store(sys.argv[1])\n"
+        "store.claim(Setting('cohort', 'cohort', 'box', 'ofs+obs'), range(2), [0]); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(store.path)], check=True)
+    assert store.claim(SETTING, range(2), [0]) == [Place(0, 0), Place(1, 0)]
+    # An owner on another machine is believed to live until its lease runs out.
+    with Store(store.path) as far:
+        far.owner = "elsewhere 1 x"
+        assert far.claim(replace(SETTING, seed=1), range(1), [0])
+        assert not store.claim(replace(SETTING, seed=1), range(1), [0])
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + store_module.LEASE + 1)
+        assert store.claim(replace(SETTING, seed=1), range(1), [0])
+
+
+def test_a_lease_is_renewed_while_its_owner_lives(store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "LEASE", 0.2)
+    store.owner = "elsewhere 1 x"
+    with Store(store.path) as other, store.alive():
+        store.claim(SETTING, range(1), [0])
+        time.sleep(0.5)
+        assert not other.claim(SETTING, range(1), [0])
+
+
+def test_a_row_is_kept_once_and_only_when_finished(store) -> None:
+    store.add(SETTING, a_row(0))
+    store.add(SETTING, a_row(0)._replace(distance=9))
+    assert [row["distance"] for row in store.rows()] == [2]
+    for stopped in ("time_limit", "interrupted"):
+        with pytest.raises(InputError, match="not finished, and not kept"):
+            store.add(SETTING, a_row(1, stopped=stopped))
+
+
+def test_many_processes_may_make_the_same_store(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    code = "import sys; from countergraph.experiments.store import Store; Store(sys.argv[1]).close()"
+    made = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(4)]
+    assert [process.wait() for process in made] == [0] * 4
+
+
+def test_results_are_refused_for_another_cohort(store, cohort) -> None:
+    with pytest.raises(InputError, match="results of the cohort cohort, not of"):
+        store.results(SETTING, cohort)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database at all, but a file that somebody needs" * 20)
+    with pytest.raises(FileError, match=r"notes\.txt: cannot be used as a store"):
+        Store(text)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE searches (everything)")
+    database.close()
+    with pytest.raises(FileError, match="is a database, but not a store"):
+        Store(other)
+    with pytest.raises(FileError, match="cannot be used as a store"):
+        Store(tmp_path / "nowhere" / "store.sqlite")
+    assert text.read_text().startswith("not a database")
+
+
+def test_a_store_of_a_newer_version_is_refused(store) -> None:
+    with sqlite3.connect(store.path) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(FileError, match="written by a newer version of countergraph"):
+        Store(store.path)
+
+
+def test_a_store_of_an_older_version_is_migrated(store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.add(SETTING, a_row(0))
+    later = (*store_module.MIGRATIONS, ("ALTER TABLE searches ADD COLUMN note TEXT DEFAULT 'old'",))
+    monkeypatch.setattr(store_module, "MIGRATIONS", later)
+    with Store(store.path) as migrated:
+        assert [row["note"] for row in migrated.rows()] == ["old"]
+    broken = (*later, ("ALTER TABLE searches ADD COLUMN other TEXT", "nonsense"))
+    monkeypatch.setattr(store_module, "MIGRATIONS", broken)
+    with pytest.raises(FileError, match="cannot be used as a store"):
+        Store(store.path)
+    monkeypatch.setattr(store_module, "MIGRATIONS", later)
+    with Store(store.path) as whole:
+        assert "other" not in next(whole.rows())
+
+
+def test_rows_of_another_version_of_countergraph_are_not_taken_for_ours(store) -> None:
+    store.add(replace(SETTING, version="0.0.1"), a_row(0))
+    assert store.missing(SETTING, range(1), range(1)) == [Place(0, 0)]
+
+
+def test_export_to_csv_and_parquet(store, model, cohort, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    store.name(cohort.fingerprint, "small")
+    results = resume_counterfactuals(store, model, cohort, max_calls=40, runs=2)
+    assert export(store, tmp_path / "rows.csv") == export(store, tmp_path / "rows.parquet") == len(results)
+    with (tmp_path / "rows.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    table = pq.read_table(tmp_path / "rows.parquet").to_pylist()
+    for row, plain, result in zip(rows, table, results, strict=True):
+        assert row["cohort_name"] == plain["cohort_name"] == "small"
+        assert (int(row["graph"]), int(row["run"])) == (result.graph_index, result.run)
+        assert plain["flips"] == (None if result.flips is None else result.flips.tolist())
+        assert row["flips"] == ("" if result.flips is None else " ".join(map(str, result.flips)))
+        assert plain["calls"] == result.calls
+    with pytest.raises(InputError, match=r"exported to \.csv or \.parquet"):
+        export(store, tmp_path / "rows.xlsx")
+
+
+def test_memory_stays_flat_however_many_rows(store, tmp_path: Path) -> None:
+    with store._transaction():
+        number = store._numbered(SETTING)
+        rows = ((number, *a_row(graph, run), 0.0, 0.0) for graph in range(2000) for run in range(10))
+        store._database.executemany(
+            f"INSERT INTO searches (setting, {store_module.COLUMNS}, seconds, finished_at) VALUES (?{', ?' * 12})", rows
+        )
+    tracemalloc.start()
+    assert sum(1 for _ in store.rows()) == 20_000
+    assert not store.missing(SETTING, range(500, 510), range(10))
+    export(store, tmp_path / "rows.csv")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * 2**20
+
+
+def test_flips_are_packed_small() -> None:
+    result = cg.find_counterfactual(cg.LinearRule([[0, 1, 2]], [1.0], -1.0, 20), np.zeros(190, dtype=bool))
+    row = Row.of(result, 4)
+    assert row.flips is not None
+    assert len(row.flips) == 4 * (result.distance or 0)
