@@ -179,3 +179,16 @@ def test_bad_requests_are_refused(cohort: cg.GraphDataset, report: cg.Report, tm
         report.save(tmp_path / "report.docx")
     with pytest.raises(InputError, match="subjects must be"):
         cg.make_report(RULE, cohort, subjects=-1)
+
+
+def test_a_report_goes_on_where_it_stopped(cohort: cg.GraphDataset, tmp_path: Path) -> None:
+    counted = cg.Oracle(RULE)
+    options = {"runs": 1, "subjects": 1, "local_runs": 3}
+    with cg.Store(tmp_path / "store.sqlite") as store:
+        first = cg.make_report(counted, cohort, "ofs+obs", store=store, **options)
+        asked = counted.asked
+        again = cg.make_report(counted, cohort, "ofs+obs", store=store, **options)
+        assert counted.asked - asked < 20  # nothing but the certificate of one person
+        assert again.headline == first.headline
+        with pytest.raises(InputError, match="keeps free searches only"):
+            cg.make_report(counted, cohort, "ofs+obs", constraints=cg.Constraints(most=3), store=store, **options)

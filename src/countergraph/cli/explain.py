@@ -37,7 +37,7 @@ from countergraph.cli.shared import (
     progress_bar,
     say,
 )
-from countergraph.errors import InputError, Interrupted
+from countergraph.errors import BlackBoxError, InputError, Interrupted
 from countergraph.wording import count
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def explain(
     asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
     person = data.subset([subject])
     black_box = open_black_box(model, data, root)
-    interrupted = False
+    stopped: Interrupted | BlackBoxError | None = None
     with progress_bar(f"explaining {subject}", not (json or quiet)) as progress:
         try:
             results = find_counterfactuals(
@@ -120,10 +120,12 @@ def explain(
                 progress,
                 constraints=asked,
             )
-        except Interrupted as stop:
-            results, interrupted = stop.results, True
+        except (Interrupted, BlackBoxError) as error:
+            results, stopped = error.results, error
+    if isinstance(stopped, BlackBoxError) and not results.found:
+        raise stopped
     best = results.closest() or results[0]
-    if certify is not None and best.found and not interrupted:
+    if certify is not None and best.found and stopped is None:
         from countergraph.prove import certify as prove
 
         best = prove(black_box, best, certify)
@@ -135,9 +137,11 @@ def explain(
         _print(results, best, data, quiet)
         for path in targets:
             say(f"written: {path}")
-    if interrupted:
+    if isinstance(stopped, Interrupted):
         err.print("interrupted: this is what was found until then; run the same command to start over")
         raise typer.Exit(130)
+    if stopped is not None:
+        raise stopped  # what was found until then is shown and written
     if not best.found:
         raise typer.Exit(1)
 

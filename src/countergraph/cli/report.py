@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,6 +30,7 @@ from countergraph.cli.shared import (
     Within,
     check_free,
     constraints_of,
+    err,
     open_dataset,
     print_json,
     progress_bar,
@@ -36,6 +38,9 @@ from countergraph.cli.shared import (
     working,
 )
 from countergraph.errors import InputError
+
+if TYPE_CHECKING:
+    from countergraph.experiments.store import Store
 
 FORMATS = ("html", "json", "csv")
 
@@ -59,6 +64,9 @@ def report(
     ] = None,
     figures: Annotated[Path | None, typer.Option(help="A folder for every picture at print quality.")] = None,
     figure_format: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",
+    keep: Annotated[
+        Path | None, typer.Option("--store", help="Keep finished searches in this file, and go on where it stopped.")
+    ] = None,
     only: Only = None,
     freeze_roi: FreezeRoi = None,
     freeze_region: FreezeRegion = None,
@@ -91,9 +99,28 @@ def report(
     data = open_dataset(source, root=cohorts, atlas=atlas, binarize=binarize, control=control, labels=labels)
     asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
     black_box = open_black_box(model, data, root)
-    with progress_bar("explaining everybody", show) as progress:
-        people = subject or subjects
-        made = make_report(black_box, data, method, runs, people, local_runs, k, max_calls, seed, asked, progress)
+    people = subject or subjects
+    with progress_bar("explaining everybody", show) as progress, _opened(keep) as store:
+        try:
+            made = make_report(
+                black_box,
+                data,
+                method,
+                runs,
+                people,
+                local_runs,
+                k,
+                max_calls,
+                seed,
+                asked,
+                progress,
+                store,
+                _name(model),
+            )
+        except KeyboardInterrupt:
+            again = "start over" if store is None else "go on"
+            err.print(f"interrupted, and nothing written; run the same command to {again}")
+            raise typer.Exit(130) from None
     with working("drawing", show):
         made.save(path, kind)
         pictures = []
@@ -106,3 +133,16 @@ def report(
         return
     say(made.headline)
     say(f"written: {path}" + (f", and {len(pictures)} pictures in {figures}" if figures is not None else ""))
+
+
+def _opened(path: Path | None) -> AbstractContextManager[Store | None]:
+    if path is None:
+        return nullcontext()
+    from countergraph.experiments.store import Store
+
+    return Store(path)
+
+
+def _name(model: str) -> str | None:
+    """Return by which name a store knows a black box that nobody can look into."""
+    return model if model.startswith(("http://", "https://", "program:")) else None

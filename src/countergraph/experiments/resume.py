@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.experiments.fingerprint import fingerprint
@@ -13,6 +14,7 @@ from countergraph.experiments.store import Store
 from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.oracle import Label
+from countergraph.search.driver import Progress
 
 PAUSE = 0.2
 Keep = Callable[[Row, float], None]
@@ -31,6 +33,7 @@ def resume_counterfactuals(
     target: Label | None = None,
     runs: int | Sequence[int] = 1,
     box: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Counterfactuals:
     """Find counterfactuals of many graphs as `find_counterfactuals` does, going on where an earlier call stopped.
 
@@ -44,7 +47,7 @@ def resume_counterfactuals(
     box
         What the black box is called, with its version. Needed for anything but a `Model`, a `LinearRule` and
         scikit-learn's estimators, which are known by what they have learnt.
-    black_box, graphs, method, dataset, k, max_calls, seed, target, runs
+    black_box, graphs, method, dataset, k, max_calls, seed, target, runs, progress
         As in `find_counterfactuals`. A method whose searches share what they learn shares it within a run.
     """
     dataset = graphs if dataset is None else dataset
@@ -63,7 +66,8 @@ def resume_counterfactuals(
     with store.alive():
         while store.missing(setting, everybody, numbers):
             places = store.claim(setting, everybody, numbers)
-            search(setting, black_box, graphs, dataset, places, lambda row, took: store.add(setting, row, took))
+            keep = partial(store.add, setting)
+            search(setting, black_box, graphs, dataset, places, keep, progress)
             if not places:
                 time.sleep(PAUSE)
     return store.results(setting, graphs, runs=numbers)
@@ -76,6 +80,7 @@ def search(
     dataset: GraphDataset,
     places: Iterable[Place],
     keep: Keep,
+    progress: Callable[[Progress], None] | None = None,
 ) -> None:
     """Search some places of a setting in lockstep, and hand each result to ``keep`` as soon as it is found."""
     last = time.perf_counter()
@@ -97,6 +102,7 @@ def search(
             setting.seed,
             setting.target,
             runs=runs,
+            progress=progress,
             finished=None if setting.shares else lambda result, graphs=graphs: kept(result, graphs),  # type: ignore[misc]
         )
         if setting.shares:

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from countergraph.classifiers.model import Model
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import FileError, InputError
+from countergraph.experiments.resume import resume_counterfactuals
+from countergraph.experiments.store import Store
 from countergraph.explain.contrastive import changes
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import Litmus, litmus, used_vertices
@@ -262,6 +264,8 @@ def make_report(
     seed: int = 0,
     constraints: Constraints | None = None,
     progress: Callable[[Progress], None] | None = None,
+    store: Store | None = None,
+    box: str | None = None,
 ) -> Report:
     """Explain a whole cohort, and some of its people in depth.
 
@@ -275,6 +279,9 @@ def make_report(
         Whom to show one by one: their names, or how many to choose.
     local_runs
         Searches for each of them.
+    store, box
+        Keep every finished search in a store, and go on where an earlier report stopped (see
+        `resume_counterfactuals`).
     """
     if not isinstance(data, GraphDataset):
         raise InputError(f"a report is of a GraphDataset, not of a {type(data).__name__}")
@@ -282,14 +289,15 @@ def make_report(
         raise InputError(f"subjects must be names or a number of at least 0, not {subjects}")
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # refuses a name that is not there before anything is searched
-    options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed}
-    options |= {"constraints": constraints, "progress": progress}
-    results = find_counterfactuals(black_box, data, method, runs=runs, **options)
+    if store is not None and constraints is not None:
+        raise InputError("a store keeps free searches only, not those under constraints")
+    options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "progress": progress}
+    find: Callable[..., Counterfactuals] = partial(find_counterfactuals, constraints=constraints)
+    if store is not None:
+        find = partial(resume_counterfactuals, store, box=box)
+    results = find(black_box, data, method, runs=runs, **options)
     names = typical_people(results, data, subjects) if isinstance(subjects, int) else list(subjects)
-    local = {
-        name: find_counterfactuals(black_box, data.subset([name]), method, data, runs=local_runs, **options)
-        for name in names
-    }
+    local = {name: find(black_box, data.subset([name]), method, data, runs=local_runs, **options) for name in names}
     made = Report(black_box, data, results, local)
     people = {name: made.person(name) for name in names}
     return replace(made, proven={name: certify(black_box, each) for name, each in people.items() if each.found})
