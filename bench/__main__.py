@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import accuracy, boxes, growth, quality, resemblance, speed
+from bench import accuracy, boxes, growth, learned, quality, resemblance, speed
 
 BENCHMARKS = {
     "speed": speed.main,
@@ -13,8 +13,9 @@ BENCHMARKS = {
     "boxes": boxes.main,
     "resemblance": resemblance.main,
     "accuracy": accuracy.main,
+    "learned": learned.main,
 }
-ONLY_BY_NAME = {"accuracy"}  # it takes a quarter of an hour
+ONLY_BY_NAME = {"accuracy", "learned"}  # they take a quarter of an hour and more
 
 
 def main(names: list[str]) -> None:
