@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import accuracy, boxes, growth, peers, quality, resemblance, speed, store
+from bench import accuracy, boxes, growth, learned, peers, quality, resemblance, speed, store
 
 BENCHMARKS = {
     "speed": speed.main,
@@ -15,8 +15,9 @@ BENCHMARKS = {
     "store": store.main,
     "peers": peers.main,
     "accuracy": accuracy.main,
+    "learned": learned.main,
 }
-ONLY_BY_NAME = {"accuracy"}  # it takes a quarter of an hour
+ONLY_BY_NAME = {"accuracy", "learned"}  # they take a quarter of an hour and more
 
 
 def main(names: list[str]) -> None:

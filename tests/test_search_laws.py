@@ -122,7 +122,7 @@ def test_lockstep_is_the_same_as_one_by_one(
         assert alone.to_dict() | place == result.to_dict() | place
 
 
-@given(st.sampled_from(["ofs+obs", "dfs+dbs", "ds+lbs", "bisect+ddmin"]), boxes, graphs, st.integers(0, 9))
+@given(st.sampled_from(["ofs+obs", "dfs+dbs", "ds+lbs", "bisect+ddmin", "learned"]), boxes, graphs, st.integers(0, 9))
 @settings(max_examples=80)
 def test_a_finished_backward_search_is_1_minimal(method: str, box: Box, graph: Edges, seed: int) -> None:
     result = cg.find_counterfactual(Recorder(box), graph, method, DATA, seed=seed)

@@ -287,6 +287,16 @@ class Counterfactuals(Sequence[Counterfactual]):
         """Those that found a counterfactual."""
         return self.where(lambda result: result.found)
 
+    @property
+    def calls(self) -> int:
+        """How often the black box was asked for all of them."""
+        return sum(result.calls for result in self)
+
+    @property
+    def amortised_calls(self) -> float:
+        """Calls for each result. Searches that learn use each other's answers: this is what one costs in company."""
+        return self.calls / max(1, len(self))
+
     def where(self, condition: Callable[[Counterfactual], bool]) -> Counterfactuals:
         """Return those for which ``condition`` is true."""
         return Counterfactuals([result for result in self if condition(result)])

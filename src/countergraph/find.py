@@ -47,15 +47,16 @@ def find_counterfactual(
     graph
         An adjacency matrix (n, n) or an edge vector (pairs,).
     method
-        ``"ofs+obs"``, ``"dfs+dbs"``, ``"ds+obs"``, ...: see `countergraph.METHODS`.
+        ``"ofs+obs"``, ``"dfs+dbs"``, ``"learned"``, ...: see `countergraph.METHODS`.
     dataset
-        Labelled graphs, for the data-driven methods.
+        Labelled graphs, for the data-driven methods; ``"learned"`` starts from them if there are any.
     k
         How many pairs change in one step.
     max_calls
         The most questions to the black box in each phase of the method.
     seed
-        The same graph, method, parameters and seed give the same result, alone or in any company.
+        The same graph, method, parameters and seed give the same result, alone or in any company; with ``"learned"``,
+        in the same company.
     target
         The class to reach, with more than two; by default any other counts.
     time_limit

@@ -102,21 +102,8 @@ def report(
     people = subject or subjects
     with progress_bar("explaining everybody", show) as progress, _opened(keep) as store:
         try:
-            made = make_report(
-                black_box,
-                data,
-                method,
-                runs,
-                people,
-                local_runs,
-                k,
-                max_calls,
-                seed,
-                asked,
-                progress,
-                store,
-                _name(model),
-            )
+            budget = (method, runs, people, local_runs, k, max_calls, seed)
+            made = make_report(black_box, data, *budget, asked, progress, store, _name(model))
         except KeyboardInterrupt:
             again = "start over" if store is None else "go on"
             err.print(f"interrupted, and nothing written; run the same command to {again}")

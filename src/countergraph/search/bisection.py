@@ -1,4 +1,4 @@
-"""Forward search on a random order by doubling and bisection: what OFS finds, in a few questions."""
+"""Forward search on a random order by growing steps and bisection: what OFS finds, in a few questions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ORDERS = 8
 
 
 def bisection(task: Task, start: Flips) -> Attempt:
-    """Double along a random order until the class changes, then bisect; up to `ORDERS` orders."""
+    """Take growing steps along a random order until the class changes, then bisect; up to `ORDERS` orders."""
     for _ in range(ORDERS):
         found = yield from race([random_order(task)])
         if found is not None:

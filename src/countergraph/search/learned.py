@@ -23,9 +23,9 @@ from countergraph.search.proposals import LEARNED, strongest
 from countergraph.search.trim import trimmed
 
 PATIENCE = 3
-PATIENCE_PER_CHANGE = 0.1
+PATIENCE_PER_CHANGE = 0.05
 """Proposals in a row that may fail: more where there is more to win."""
-HASTE = 2
+HASTE = 1
 """Failures after which undoing changes is left for later, while proposals may still do better."""
 REPEATS = 10
 """So many proposals that were made before count as one failure."""

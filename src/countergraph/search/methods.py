@@ -67,7 +67,7 @@ PHASES: dict[str, Phase] = {
             bisection,
             False,
             "Bisection",
-            "double along a random order until the class changes, then bisect",
+            "growing steps along a random order until the class changes, then bisection",
         ),
         Phase(
             "learned",

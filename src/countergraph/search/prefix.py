@@ -1,7 +1,7 @@
-"""Doubling and bisection along an order: a crossing at d flips is found in some 2 log2(d) questions.
+"""Growing steps and bisection along an order: a crossing at d flips is found in some 1.5 log2(d) questions.
 
-A prefix that changes the class is known, one half as long does not: in between lies a shortest crossing. It is *a*
-crossing of the order, and the first one wherever more flips of the order never help the graph's own class.
+Once a prefix changes the class and a shorter one does not, bisection finds a place in between where one flip more makes
+the difference: the first such place, where flips of the order never help the graph's own class.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from countergraph.search.conversation import Attempt, Flips, Part
 
 
 def race(orders: Sequence[Flips]) -> Attempt:
-    """Ask longer and longer prefixes of all orders, twice as long each time; bisect the first that crosses.
+    """Ask longer and longer prefixes of all orders by turns; bisect the first that crosses.
 
-    The lengths are 1, 3, 7, 15, ...: all odd, since a black box may care about even and odd.
+    The lengths are 1, 5, 21, 85, ...: all odd, since a black box may care about even and odd.
     """
     runners, size = [order for order in orders if order.size], 1
     while runners:
         for order in runners:
             if (yield order[:size]).flipped:
-                return (yield from bisected(order[:size], size // 2))
+                return (yield from bisected(order[:size], size // 4))
         runners = [order for order in runners if order.size > size]
-        size = 2 * size + 1
+        size = 4 * size + 1
     return None
 
 

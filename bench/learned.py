@@ -1,0 +1,139 @@
+"""The learned search against the others on all black boxes: distance, calls, and distance against calls.
+
+Models are trained anew, unless COUNTERGRAPH_BOXES names a folder to keep them in. ``python -m bench.learned asd knn``
+runs one cohort, or some of its black boxes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+import countergraph as cg
+from bench.data import real_data
+from countergraph.errors import InputError
+
+METHODS = ("ofs+obs", "dfs+dbs", "bisect+ddmin", "bisect+ddmin+evolve", "learned")
+PERCENTILES = (10, 25, 50, 75, 90)
+MOMENTS = (10, 20, 50, 100, 200, 500, 1000)
+ADHD_SAMPLE = 100
+ESTIMATORS = {
+    "linear-svm": lambda: LinearSVC(random_state=0),
+    "random-forest": lambda: RandomForestClassifier(100, random_state=0),
+    "knn": lambda: KNeighborsClassifier(5, algorithm="brute"),
+    "pca-knn": lambda: make_pipeline(PCA(20, random_state=0), KNeighborsClassifier(5, algorithm="brute")),
+}
+BOXES = ("published-rule", "contrast-subgraphs", "graph2vec", "sub2vec", "autoencoder", *ESTIMATORS)
+
+
+def black_box(data: cg.GraphDataset, cohort: str, kind: str, root: Path) -> object:
+    """Return a black box, trained on the whole cohort."""
+    if kind == "published-rule":
+        return cg.load_published_rule(cohort, root=root)
+    if kind in ESTIMATORS:
+        return ESTIMATORS[kind]().fit(data.edges, data.labels)
+    kept = os.environ.get("COUNTERGRAPH_BOXES")
+    if kept is None:
+        return cg.train(data, kind)
+    path = Path(kept) / f"{cohort}-{kind}.cgm"
+    if not path.exists():
+        cg.save_model(cg.train(data, kind), path)
+    return cg.load_model(path)
+
+
+def best_after(result: cg.Counterfactual, calls: int) -> float:
+    """Return the distance that a search had reached after so many calls."""
+    return min((distance for when, distance in result.trace if when <= calls), default=np.inf)
+
+
+def quantiles(values: NDArray[np.float64], percentiles: tuple[int, ...] = PERCENTILES) -> str:
+    return " / ".join(f"{value:g}" for value in np.percentile(values, percentiles, method="nearest"))
+
+
+def compare(black_box: object, graphs: cg.GraphDataset, data: cg.GraphDataset, name: str) -> list[str]:
+    """Print a row for each method, and return the rows of the curves."""
+    try:
+        optima = np.array([cg.optimal_counterfactual(black_box, graph).distance for graph in graphs.edges])
+    except InputError:
+        optima = None
+    curves = []
+    for method in METHODS:
+        began = time.perf_counter()
+        results = cg.find_counterfactuals(black_box, graphs, method, dataset=data)
+        took = time.perf_counter() - began
+        distances = np.array([np.inf if each.distance is None else each.distance for each in results])
+        calls = np.array([each.calls for each in results], dtype=float)
+        above = "" if optima is None else f"{(distances - optima).mean():.2f}, {(distances == optima).mean():.0%} exact"
+        print(
+            f"| {name} | {method} | {len(results.found)}/{len(results)} | {quantiles(distances)} | {above} "
+            f"| {quantiles(calls)} | {results.amortised_calls:.0f} | {took:.0f} |",
+            flush=True,
+        )
+        points = (
+            quantiles(np.array([best_after(each, moment) for each in results]), (50, 25, 75)) for moment in MOMENTS
+        )
+        curves.append(f"| {name} | {method} | {' | '.join(points)} |")
+    return curves
+
+
+def learning_cost() -> None:
+    """Time what the surrogate costs for each answer: learning from it, and one ranking of all pairs."""
+    from countergraph.search.conversation import Answer
+    from countergraph.search.memory import Memory
+    from countergraph.search.proposals import strongest
+
+    print("| pairs | µs for each answer: learning | µs: ranking all pairs |")
+    print("|---|---|---|")
+    for n in (116, 232, 464):
+        pairs, rng = n * (n - 1) // 2, np.random.default_rng(0)
+        memory = Memory(pairs, 6)
+        guides = [memory.guide(rng.random(pairs) < 0.1, i % 2, None) for i in range(50)]
+        candidates = [rng.choice(pairs, 30, replace=False) for _ in range(2000)]
+        began = time.process_time()
+        for i, flips in enumerate(candidates):
+            guides[i % 50].learn(flips, Answer(i // 50 % 2, bool(i // 50 % 2)))
+        learning = time.process_time() - began
+        began = time.process_time()
+        for guide in guides * 4:
+            strongest(guide.gains(), 30)
+        ranking = time.process_time() - began
+        print(f"| {pairs} | {1e6 * learning / 2000:.0f} | {1e6 * ranking / 200:.0f} |")
+    print()
+
+
+def main(cohorts: tuple[str, ...] = ("asd", "adhd"), kinds: tuple[str, ...] = BOXES) -> None:
+    root = real_data()
+    if root is None:
+        print("learned: skipped, the real cohorts are neither in ../shared/data nor where COUNTERGRAPH_DATA points")
+        return
+    learning_cost()
+    print(
+        "| black box | method | found | distance, percentiles 10/25/50/75/90 | above the optimum | calls, percentiles "
+        "| amortised | s |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    curves = []
+    for cohort in cohorts:
+        data = cg.load_dataset(cohort, root=root)
+        for kind in kinds:
+            chosen = np.random.default_rng(0).permutation(len(data))[:ADHD_SAMPLE]
+            graphs = data if cohort == "asd" or kind == "published-rule" else data.subset(np.sort(chosen).tolist())
+            curves += compare(black_box(data, cohort, kind, root), graphs, data, f"{cohort} {kind}")
+    print("\nDistance after so many calls of each graph: median / quartiles (inf: fewer than that have found any)")
+    print(f"| black box | method | {' | '.join(map(str, MOMENTS))} |")
+    print("|---|---|" + "---|" * len(MOMENTS))
+    print("\n".join(curves) + "\n")
+
+
+if __name__ == "__main__":
+    main((sys.argv[1],) if len(sys.argv) > 1 else ("asd", "adhd"), tuple(sys.argv[2:]) or BOXES)
