@@ -24,6 +24,7 @@ from countergraph.search.proposals import LEARNED
 
 LANE_BYTES = 256 * 2**20
 ATTEMPTS = 4
+"""How often a graph is searched when nothing that was found can be confirmed."""
 Stopped = Literal["finished", "not found", "max_calls", "time_limit", "already in target class", "interrupted"]
 
 
@@ -51,12 +52,12 @@ class Record:
     trace: list[tuple[int, int]] = field(default_factory=list)
     stopped: Stopped | None = None
     earlier: list[tuple[Flips, Label]] = field(default_factory=list)
-    """What was the best before."""
+    """What was the best before, where results are to be confirmed."""
 
-    def keep(self, flips: Flips, label: Label) -> None:
-        """Keep a counterfactual if it is the closest so far."""
+    def keep(self, flips: Flips, label: Label, spare: bool = False) -> None:
+        """Keep a counterfactual if it is the closest so far; with ``spare`` keep what was the best before, too."""
         if self.best is None or flips.size < self.best.size:
-            if self.best is not None and self.best_label is not None:
+            if spare and self.best is not None and self.best_label is not None:
                 self.earlier.append((self.best, self.best_label))
             self.best, self.best_label = flips, label
             self.trace.append((sum(self.calls.values()), flips.size))
@@ -103,32 +104,34 @@ def converse(job: Job, record: Record, memory: Memory | None = None) -> Conversa
     rng = np.random.default_rng(job.seed)
     task = Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, guide)
     yield None
+    spent = False
     for _ in range(ATTEMPTS):
-        yield from _phases(job, record, task)
+        spent = yield from _phases(job, record, task)
         found = record.best is not None
         if guide is not None:
             yield from _confirm(job, record, label, guide)
         if not found or record.best is not None:
             break
-    record.stopped = record.stopped or ("finished" if record.best is not None else "not found")
+    record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
 
 
-def _phases(job: Job, record: Record, task: Task) -> Conversation:
-    """Run phase after phase, and hand on what the black box answers."""
+def _phases(job: Job, record: Record, task: Task) -> Generator[Flips | None, Label, bool]:
+    """Run phase after phase, and hand on what the black box answers; return whether a budget was spent."""
+    spent = False
     for phase in job.phases:
         search = phase.search(task, NO_FLIPS if record.best is None else record.best)
         flips = next(search, None)
         while flips is not None:
             to_confirm = task.guide is not None and phase is job.phases[-1] and record.best is not None
             if record.calls[phase.name] >= job.max_calls - to_confirm:
-                record.stopped = "max_calls"
+                spent = True
                 search.close()
                 break
             heard = yield flips
             record.calls[phase.name] += 1
             answer = Answer(heard, _flipped(job, task.label, heard))
             if answer.flipped:
-                record.keep(flips, heard)
+                record.keep(flips, heard, spare=task.guide is not None)
             if task.guide is not None:
                 task.guide.learn(flips, answer)
             yield None
@@ -140,6 +143,7 @@ def _phases(job: Job, record: Record, task: Task) -> Conversation:
             break
         if np.unique(record.best).size != record.best.size:
             raise SearchError(f"the search {phase.name!r} asked about flips that name a pair twice")
+    return spent
 
 
 def _confirm(job: Job, record: Record, label: Label, guide: Guide) -> Conversation:
