@@ -87,7 +87,7 @@ def compare(black_box: object, graphs: cg.GraphDataset, data: cg.GraphDataset, n
 
 
 def learning_cost() -> None:
-    """Time what the surrogate costs for each answer: learning from it, and one ranking of all pairs."""
+    """Print the processor time that the surrogate costs: learning from one answer, and ranking all pairs once."""
     from countergraph.search.conversation import Answer
     from countergraph.search.memory import Memory
     from countergraph.search.proposals import strongest

@@ -26,6 +26,7 @@ from countergraph.search.proposals import LEARNED
 
 LANE_BYTES = 256 * 2**20
 ATTEMPTS = 4
+"""How often a graph is searched when nothing that was found can be confirmed."""
 MOST_IN_VAIN = 10
 """How many forbidden candidates a search may propose for each question that it may ask."""
 Stopped = Literal["finished", "not found", "max_calls", "time_limit", "already in target class", "interrupted"]
@@ -58,12 +59,12 @@ class Record:
     trace: list[tuple[int, int]] = field(default_factory=list)
     stopped: Stopped | None = None
     earlier: list[tuple[Flips, Label]] = field(default_factory=list)
-    """What was the best before."""
+    """What was the best before, where results are to be confirmed."""
 
-    def keep(self, flips: Flips, label: Label) -> None:
-        """Keep a counterfactual if it is the best so far."""
+    def keep(self, flips: Flips, label: Label, spare: bool = False) -> None:
+        """Keep a counterfactual if it is the best so far; with ``spare`` keep what was the best before, too."""
         if self.best is None or self.limits.rank(flips) < self.limits.rank(self.best):
-            if self.best is not None and self.best_label is not None:
+            if spare and self.best is not None and self.best_label is not None:
                 self.earlier.append((self.best, self.best_label))
             self.best, self.best_label = flips, label
             self.trace.append((sum(self.calls.values()), flips.size))
@@ -75,8 +76,9 @@ class Record:
 
     def forget(self) -> None:
         """Drop everything that was found."""
-        while self.best is not None:
-            self.fall_back()
+        self.best = self.best_label = None
+        self.earlier.clear()
+        self.trace.clear()
 
 
 class Progress(NamedTuple):
@@ -112,8 +114,9 @@ def converse(job: Job, record: Record, memory: Memory | None = None) -> Conversa
     rng = np.random.default_rng(job.seed)
     task = Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves, guide)
     yield None
+    spent = False
     for _ in range(ATTEMPTS):
-        yield from _phases(job, record, task)
+        spent = yield from _phases(job, record, task)
         found = record.best is not None
         if guide is not None:
             yield from _confirm(job, record, label, guide)
@@ -121,18 +124,19 @@ def converse(job: Job, record: Record, memory: Memory | None = None) -> Conversa
             break
     if record.best is not None and job.limits.most is not None and record.best.size > job.limits.most:
         record.forget()
-    record.stopped = record.stopped or ("finished" if record.best is not None else "not found")
+    record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
 
 
-def _phases(job: Job, record: Record, task: Task) -> Conversation:
-    """Run phase after phase, and hand on what the black box answers."""
+def _phases(job: Job, record: Record, task: Task) -> Generator[Flips | None, Label, bool]:
+    """Run phase after phase, and hand on what the black box answers; return whether a budget was spent."""
+    spent = False
     for phase in job.phases:
         search = phase.search(task, NO_FLIPS if record.best is None else record.best)
         flips, vain = next(search, None), 0
         while flips is not None:
             to_confirm = task.guide is not None and phase is job.phases[-1] and record.best is not None
             if record.calls[phase.name] >= job.max_calls - to_confirm or vain > MOST_IN_VAIN * job.max_calls:
-                record.stopped = "max_calls"
+                spent = True
                 search.close()
                 break
             flips = job.limits.fit(job.graph, flips)
@@ -141,7 +145,7 @@ def _phases(job: Job, record: Record, task: Task) -> Conversation:
                 record.calls[phase.name] += 1
                 answer = Answer(heard, _flipped(job, task.label, heard))
                 if answer.flipped:
-                    record.keep(flips, heard)
+                    record.keep(flips, heard, spare=task.guide is not None)
                 if task.guide is not None:
                     task.guide.learn(flips, answer)
                 yield None
@@ -155,6 +159,7 @@ def _phases(job: Job, record: Record, task: Task) -> Conversation:
             break
         if np.unique(record.best).size != record.best.size:
             raise SearchError(f"the search {phase.name!r} asked about flips that name a pair twice")
+    return spent
 
 
 def _confirm(job: Job, record: Record, label: Label, guide: Guide) -> Conversation:
