@@ -20,8 +20,11 @@ import pytest
 import countergraph as cg
 from countergraph.errors import InputError
 from countergraph.experiments import lab as lab_module
+from countergraph.experiments.exhibits import EXHIBITS
+from countergraph.experiments.exhibits.exhibit import by_graph, first_distance, numbers, percentiles
 from countergraph.experiments.experiment import Experiment
 from countergraph.experiments.lab import Lab
+from countergraph.experiments.reproduction import choose_exhibits
 from countergraph.experiments.runner import run_units
 from countergraph.experiments.setting import known_methods
 from countergraph.experiments.store import Store
@@ -273,3 +276,21 @@ def test_a_cluster_that_loses_a_worker_finds_the_same(lab: Lab, experiment: Expe
         run_units(lab.store, list(lab.units(experiment)), scheduler=cluster.scheduler_address, progress=kill)
     assert killed, "it was finished before a worker could be killed: give it more to do"
     assert rows_of(lab) == undisturbed
+
+
+def test_a_graph_counts_once_with_the_mean_of_its_runs(model, cohort) -> None:
+    results = cg.find_counterfactuals(model, cohort, runs=3, max_calls=40)
+    means = by_graph(results, lambda each: each.calls)
+    assert means.tolist() == [sum(each.calls for each in results[i : i + 3]) / 3 for i in range(0, len(results), 3)]
+    assert by_graph(results, lambda each: None).size == 0
+    assert numbers(percentiles(means[:1])) == " / ".join([f"{means[0]:.1f}".removesuffix(".0")] * 5)
+    forward = cg.find_counterfactuals(model, cohort, "ofs", runs=3, max_calls=40)
+    assert [first_distance(each) for each in results] == [each.distance for each in forward]
+
+
+def test_exhibits_are_chosen_by_name_in_the_order_of_the_paper() -> None:
+    assert [each.name for each in choose_exhibits(["figure6", "table1"])] == ["table1", "figure6"]
+    assert len(choose_exhibits(["figure6", "all"])) == len(EXHIBITS)
+    for exhibit in EXHIBITS.values():
+        quick = [each.quick for each in exhibit.experiments]
+        assert all(a.runs <= b.runs and a.every >= b.every for a, b in zip(quick, exhibit.experiments, strict=True))

@@ -62,7 +62,7 @@ class Reproduction:
             for each in self.experiments:
                 setting = self.lab.setting(each)
                 store.name(setting.cohort, Path(each.cohort).stem)
-                store.name(setting.box, each.box)
+                store.name(setting.box, each.box if each.neighbours is None else f"{each.box}-{each.neighbours}")
         run_units(self.lab.store, self.units(), workers, scheduler, progress)
 
     def write(self, page: Path, command: str) -> list[Path]:

@@ -29,14 +29,30 @@ PRINTED: dict[tuple[str, str], tuple[list[float], list[float], float]] = {
     ("adhd", "graph2vec"): ([1, 2.2, 49.3, 166, 411.6], [135, 156.6, 324.4, 547, 1293.2], 0.62),
     ("adhd", "autoencoder"): ([1, 1.8, 5, 15.4, 25.1], [129, 137.8, 172.5, 273.8, 367.5], 0.63),
 }
-# The published notebook made the ADHD row of contrast subgraphs from a dataset graph, not from OFS.
-NOTEBOOK = Experiment("adhd", "published", "ds+obs", runs=1)
+# How the published notebook made the rows of contrast subgraphs: from a graph of the dataset, not from OFS.
+NOTEBOOK = {"asd": Experiment("asd", "published", "ds+obs"), "adhd": Experiment("adhd", "published", "ds+obs", runs=1)}
+WHY = """### Where we differ, and why
+
+- **Contrast subgraphs.** The published notebook made the ADHD row from a graph of the dataset, not from OFS, and
+  counted the calls of phase 2 only. The ASD row looks alike: DS+OBS, phase 2 only, is the closest to it (even the
+  easiest tenth of it cost 100 calls for 2 changes, as a start far away does). On ADHD the distances agree, but
+  the calls of phase 2 are higher than printed; we do not know why. We count both phases.
+- **graph2vec, sub2vec and the autoencoder** are other black boxes than the paper's: neither its trained models nor the
+  number of neighbours of its KNN is published. Ours have the paper's settings, and answer the same graph alike always
+  (exact inference instead of sampling). The number of neighbours alone, from 1 to 25, moves the median of the
+  autoencoder and of sub2vec by a factor of more than ten (next table).
+- **The order of the black boxes could not be reproduced.** In the paper contrast subgraphs and the autoencoder have
+  much shorter counterfactuals than graph2vec and sub2vec. Here contrast subgraphs are short, too, but graph2vec is as
+  short and the autoencoder longer, with every number of neighbours that we tried. With the paper's minimum count of 5,
+  the only words of graph2vec on ASD are 31 degrees ([classifiers.md](classifiers.md)), so a few changed edges move the
+  vector of a graph, and KNN, which is no better than chance there on unseen graphs, changes its vote.
+- **Accuracy.** The printed accuracies are reached on the training graphs only."""
 METHODS = ("ofs+obs", *OURS)
 
 
 def experiments() -> tuple[Experiment, ...]:
     """Return the cells of the table: every black box, cohort and method."""
-    return (*(Experiment(*cell, method) for cell in PRINTED for method in METHODS), NOTEBOOK)
+    return (*(Experiment(*cell, method) for cell in PRINTED for method in METHODS), *NOTEBOOK.values())
 
 
 def show(results: Results) -> Shown:
@@ -44,7 +60,8 @@ def show(results: Results) -> Shown:
     header = ["", "", "distance", "calls", "calls, phase 2 only", "found", "worker time"]
     text = [
         "Percentiles 10 / 25 / 50 / 75 / 90 over the graphs of the mean over the runs, as in the paper. *Worker time* "
-        "is what one process with one core needs for all searches of the cell; two share it."
+        "is what processes of one core each spent on the cell, all together; two take half of it on the clock. (The "
+        "machine had two cores, and other work.)"
     ]
     for cohort in ("asd", "adhd"):
         rows: list[Sequence[str]] = []
@@ -52,10 +69,10 @@ def show(results: Results) -> Shown:
             distance, calls, _ = PRINTED[cohort, box]
             rows.append([title, "paper", numbers(distance), numbers(calls), "", "", ""])
             rows += [_row(results, Experiment(cohort, box, method), distance) for method in METHODS]
-            if (cohort, box) == (NOTEBOOK.cohort, NOTEBOOK.box):
-                rows.append(_row(results, NOTEBOOK, distance))
+            if box == NOTEBOOK[cohort].box:
+                rows.append(_row(results, NOTEBOOK[cohort], distance))
         text += [f"### {cohort.upper()}", markdown_table(header, rows)]
-    return Shown("\n\n".join([*text, _accuracies(results)]))
+    return Shown("\n\n".join([*text, WHY, _accuracies(results)]))
 
 
 def _row(results: Results, experiment: Experiment, printed: list[float]) -> list[str]:
