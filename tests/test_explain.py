@@ -14,13 +14,13 @@ RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_regions=20)
 
 @pytest.fixture(scope="module")
 def results(cohort: cg.GraphDataset) -> cg.Counterfactuals:
-    return cg.find_counterfactuals(RULE, cohort, runs=3)
+    return cg.find_counterfactuals(RULE, cohort, "ofs+obs", runs=3)
 
 
 @pytest.fixture(scope="module")
 def local(cohort: cg.GraphDataset) -> cg.LocalExplanation:
     far = int(np.argmax(np.abs(RULE.decision_function(cohort.edges))))
-    return cg.LocalExplanation(cg.find_counterfactuals(RULE, cohort.subset([far]), runs=80))
+    return cg.LocalExplanation(cg.find_counterfactuals(RULE, cohort.subset([far]), "ofs+obs", runs=80))
 
 
 def test_local_shares_are_what_they_say(local: cg.LocalExplanation) -> None:
@@ -134,7 +134,7 @@ def test_the_litmus_test_tells_right_from_wrong(results: cg.Counterfactuals) -> 
 @pytest.mark.slow
 def test_the_published_rule_passes_the_litmus_test(asd: cg.GraphDataset, real_data: Path) -> None:
     rule = cg.load_published_rule("asd", root=real_data)
-    explanation = cg.GlobalExplanation(cg.find_counterfactuals(rule, asd, runs=5))
+    explanation = cg.GlobalExplanation(cg.find_counterfactuals(rule, asd, "ofs+obs", runs=5))
     used = sorted(set(rule.vertex_sets[0]) | set(rule.vertex_sets[1]))
     assert len(used) == 38
     assert cg.litmus(explanation, used).roc_auc >= 0.97
@@ -165,7 +165,8 @@ def test_black_boxes_side_by_side(cohort: cg.GraphDataset, results: cg.Counterfa
     other = cg.LinearRule([range(13, 20)], [1.0], -2.5, n_regions=20)
     alike = cg.LinearRule(RULE.vertex_sets, [-1.0, 1.0], 0.2, n_regions=20)
     boxes = {"rule": results} | {
-        name: cg.find_counterfactuals(box, cohort, runs=3) for name, box in (("alike", alike), ("other", other))
+        name: cg.find_counterfactuals(box, cohort, "ofs+obs", runs=3)
+        for name, box in (("alike", alike), ("other", other))
     }
     comparison = cg.Comparison(boxes)
     agreement = comparison.agreement().to_numpy()

@@ -29,10 +29,10 @@ def box(function) -> cg.Oracle:
 
 
 def test_matrices_and_vectors_are_the_same_to_it() -> None:
-    by_vector = cg.find_counterfactuals(box(dense), GRAPHS)
-    by_matrix = cg.find_counterfactuals(box(dense), to_adjacency(GRAPHS))
+    by_vector = cg.find_counterfactuals(box(dense), GRAPHS, "ofs+obs")
+    by_matrix = cg.find_counterfactuals(box(dense), to_adjacency(GRAPHS), "ofs+obs")
     assert [r.to_dict() for r in by_vector] == [r.to_dict() for r in by_matrix]
-    one = cg.find_counterfactual(box(dense), to_adjacency(GRAPHS[2]))
+    one = cg.find_counterfactual(box(dense), to_adjacency(GRAPHS[2]), "ofs+obs")
     assert (one.added, one.removed) == (by_vector[2].added, by_vector[2].removed)
 
 
@@ -46,7 +46,8 @@ def test_a_dataset_names_the_results_and_is_its_own_reference(cohort: cg.GraphDa
 
 def test_seeds_and_runs_matter_and_nothing_else() -> None:
     def flips(**options):
-        return [tuple(r.flips) for r in cg.find_counterfactuals(box(dense), GRAPHS, k=2, **options) if r.found]
+        results = cg.find_counterfactuals(box(dense), GRAPHS, "ofs+obs", k=2, **options)
+        return [tuple(each.flips) for each in results if each.flips is not None]
 
     assert flips(seed=1) == flips(seed=1)
     assert flips(seed=1) != flips(seed=2)
@@ -151,9 +152,9 @@ def test_a_black_box_cannot_change_what_it_is_asked() -> None:
 
 
 def test_narrow_lanes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    wide = cg.find_counterfactuals(box(dense), GRAPHS, runs=3)
+    wide = cg.find_counterfactuals(box(dense), GRAPHS, "ofs+obs", runs=3)
     monkeypatch.setattr("countergraph.search.driver.LANE_BYTES", 36 * 2)
-    narrow = cg.find_counterfactuals(box(dense), GRAPHS, runs=3)
+    narrow = cg.find_counterfactuals(box(dense), GRAPHS, "ofs+obs", runs=3)
     assert [r.to_dict() for r in narrow] == [r.to_dict() for r in wide]
 
 
@@ -219,8 +220,8 @@ def test_no_graph_is_refused() -> None:
 
 
 def test_some_runs_alone_are_those_of_all_runs(model, cohort) -> None:
-    everything = cg.find_counterfactuals(model, cohort, runs=4, max_calls=60)
-    some = cg.find_counterfactuals(model, cohort, runs=[3, 1], max_calls=60)
+    everything = cg.find_counterfactuals(model, cohort, "ofs+obs", runs=4, max_calls=60)
+    some = cg.find_counterfactuals(model, cohort, "ofs+obs", runs=[3, 1], max_calls=60)
     expected = [result for result in everything if result.run in (1, 3)]
     order = sorted(some, key=lambda result: (result.graph_index, result.run))
     assert [result.to_dict() for result in order] == [result.to_dict() for result in expected]

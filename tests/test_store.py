@@ -76,12 +76,12 @@ def test_what_was_found_before_an_interruption_is_kept(store, model, cohort) -> 
             return model.predict(edges)
 
     with pytest.raises(Interrupted):
-        resume_counterfactuals(store, Impatient(), cohort, max_calls=60, box="impatient")
+        resume_counterfactuals(store, Impatient(), cohort, "ofs+obs", max_calls=60, box="impatient")
     kept = store.count()
     assert 0 < kept < len(cohort)
-    results = resume_counterfactuals(store, model, cohort, max_calls=60, box="impatient")
+    results = resume_counterfactuals(store, model, cohort, "ofs+obs", max_calls=60, box="impatient")
     assert [each.to_dict() for each in results] == [
-        each.to_dict() for each in cg.find_counterfactuals(model, cohort, max_calls=60)
+        each.to_dict() for each in cg.find_counterfactuals(model, cohort, "ofs+obs", max_calls=60)
     ]
 
 

@@ -28,7 +28,7 @@ from countergraph.vocabulary import spoken, vocabulary
 def find_counterfactual(
     black_box: object,
     graph: ArrayLike,
-    method: str = "ofs+obs",
+    method: str = "learned",
     dataset: GraphDataset | None = None,
     k: int = 5,
     max_calls: int = 2000,
@@ -47,7 +47,7 @@ def find_counterfactual(
     graph
         An adjacency matrix (n, n) or an edge vector (pairs,).
     method
-        ``"ofs+obs"``, ``"dfs+dbs"``, ``"learned"``, ...: see `countergraph.METHODS`.
+        ``"learned"``, or the searches of the paper, ``"ofs+obs"``, ``"dfs+dbs"``, ...: see `countergraph.METHODS`.
     dataset
         Labelled graphs, for the data-driven methods; ``"learned"`` starts from them if there are any.
     k
@@ -79,7 +79,7 @@ def find_counterfactual(
 def find_counterfactuals(
     black_box: object,
     graphs: GraphDataset | ArrayLike,
-    method: str = "ofs+obs",
+    method: str = "learned",
     dataset: GraphDataset | None = None,
     k: int = 5,
     max_calls: int = 2000,

@@ -58,7 +58,7 @@ def explain(
     source: Source,
     model: BlackBox,
     subject: Annotated[str, typer.Option(help="Who: a subject's name ('countergraph data show --json' lists them).")],
-    method: Annotated[str, typer.Option(help="How to search ('countergraph methods' lists all).")] = "ofs+obs",
+    method: Annotated[str, typer.Option(help="How to search ('countergraph methods' lists all).")] = "learned",
     runs: Annotated[int, typer.Option(help="Independent searches; the closest result is shown.")] = 1,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
     k: Annotated[int, typer.Option(help="Connections changed in one step.")] = 5,

@@ -25,7 +25,7 @@ def resume_counterfactuals(
     store: Store,
     black_box: object,
     graphs: GraphDataset,
-    method: str = "ofs+obs",
+    method: str = "learned",
     dataset: GraphDataset | None = None,
     k: int = 5,
     max_calls: int = 2000,

@@ -169,7 +169,7 @@ class Store:
     def claim(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> list[Place]:
         """Claim all places that have no row and that nobody alive has claimed, and return them.
 
-        A setting whose searches share what they learn is claimed as a whole, or not at all.
+        Of a setting whose searches share what they learn, a run is claimed as a whole, or not at all.
         """
         graphs, runs = list(graphs), list(runs)
         with self._transaction():
@@ -182,8 +182,10 @@ class Store:
             }
             missing = self.missing(setting, graphs, runs)
             free = [place for place in missing if place not in taken]
-            if setting.shares and free:
-                free = [Place(graph, run) for graph in graphs for run in runs] if len(free) == len(missing) else []
+            if setting.shares:
+                begun = {run for _, run in taken}
+                whole = sorted({place.run for place in missing} - begun)
+                free = [Place(graph, run) for graph in graphs for run in whole]
             self._database.executemany(
                 "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?)",
                 ((number, *place, self.owner, time.time() + LEASE) for place in free),
