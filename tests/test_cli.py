@@ -266,7 +266,7 @@ def test_a_store_is_shown_and_exported(place: Path, tmp_path: Path) -> None:
     assert shown.returncode == 0, shown.stderr
     assert "24 finished searches" in shown.stdout
     [row] = json.loads(countergraph("store", "show", "store.sqlite", "--json", cwd=tmp_path).stdout)
-    assert (row["method"], row["searches"], row["max_calls"]) == ("ofs+obs", 24, 30)
+    assert (row["method"], row["searches"], row["max_calls"]) == ("learned", 24, 30)
     exported = countergraph("store", "export", "store.sqlite", "--out", "rows.csv", cwd=tmp_path)
     assert "24 searches -> rows.csv" in exported.stdout
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 25

@@ -83,7 +83,11 @@ def check(asked: cg.Constraints, result: cg.Counterfactual) -> None:
 @given(seed=st.integers(0, 1000), asked=constraints, classes=st.integers(2, 3))
 def test_constraints_are_never_violated(method: str, seed: int, asked: cg.Constraints, classes: int) -> None:
     data, box = small_data(seed, classes)
-    results = cg.find_counterfactuals(box, data, method, k=2, max_calls=60, constraints=asked)
+    try:
+        results = cg.find_counterfactuals(box, data, method, k=2, max_calls=60, constraints=asked)
+    except InputError as refusal:
+        assert "no pair that may change" in str(refusal) or method == "moves"  # noqa: PT017 - either is right
+        return
     for result in results.found:
         check(asked, result)
         assert box(to_adjacency(result.edges)[None])[0] == result.counterfactual_class != result.original_class
@@ -139,9 +143,15 @@ def test_what_was_asked_is_kept_with_the_result(cohort: cg.GraphDataset, model: 
         ({"most": 0}, "most must be"),
         ({"frozen_rois": ["nowhere"]}, "no region is called 'nowhere'"),
         ({"frozen_rois": [6]}, "numbered from 0 to 5"),
+        ({"frozen_pairs": [(0, 1, 2)]}, "frozen_pairs takes pairs"),
+        ({"frozen_rois": "r1"}, "frozen_rois must be a list"),
+        ({"within": "front"}, "within must be a list"),
+        ({"keep_connected": "no"}, "keep_connected must be True or False"),
+        ({"keep_edges": True, "most": 1}, "most must be at least 2"),
+        ({"within": ["front"], "frozen_regions": ["front"]}, "leave no pair that may change"),
         ({"frozen_pairs": [(1, 1)]}, "a pair has two regions"),
         ({"within": ["sideways"]}, "no coarse region is called 'sideways'"),
-        ({"between": ["front"]}, "between takes pairs"),
+        ({"between": ["front"]}, "between takes pairs, not 'front'"),
         ({"cost": "gold"}, "no cost is called 'gold'"),
         ({"cost": np.zeros(15)}, "finite and above 0"),
         ({"cost": np.ones(14)}, "a number for each of 15 pairs"),
@@ -236,7 +246,7 @@ def test_certificates_are_true(seed: int, radius: int) -> None:
         assert certificate.calls == oracle.asked - before
         optimum = brute_force(box, result.original)
         assert (proven.distance or 0) >= optimum
-        assert certificate.radius < optimum or certificate.optimal
+        assert certificate.radius < optimum
         if certificate.optimal:
             assert proven.distance == optimum
         undone = []
@@ -256,10 +266,16 @@ def test_a_linear_box_proves_the_optimum_for_nothing(cohort: cg.GraphDataset, mo
         proven = cg.certify(model, result)
         optimum = cg.optimal_counterfactual(model, result.original).distance
         assert proven.certificate.optimal == (result.distance == optimum)
-        assert proven.certificate.calls == (result.distance if (result.distance or 0) > 1 else 0)
+        assert proven.certificate.calls == 1 + ((result.distance or 0) if result.distance != 1 else 0)
 
 
 def test_what_cannot_be_proven_is_refused(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    [person] = cg.find_counterfactuals(model, cohort.subset([3]), dataset=cohort)
+    with pytest.raises(InputError, match="does not change its answer"):
+        cg.certify(lambda a: np.zeros(len(a), dtype=int), person)
+    [whole] = cg.find_counterfactuals(model, cohort.subset([3]), "moves", dataset=cohort)
+    closer = cg.certify(model, whole, 1)
+    assert bool(closer.moves) == (closer.distance == whole.distance)
     [nothing] = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort.subset([0]), "ofs", max_calls=3)
     with pytest.raises(InputError, match="no counterfactual to prove"):
         cg.certify(model, nothing)

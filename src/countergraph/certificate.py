@@ -19,7 +19,7 @@ class Certificate:
     minimal
         No single change can be undone.
     radius
-        There is no counterfactual with this many changes or fewer: all were asked.
+        There is no counterfactual with this many changes or fewer.
     optimal
         No counterfactual has fewer changes.
     calls

@@ -69,6 +69,18 @@ class Constraints:
             raise InputError(f"keep_edges needs additions and removals, but only {self.only} ones are asked for")
         if self.most is not None:
             check_whole_numbers(most=(self.most, 1))
+        if self.keep_edges and self.most == 1:
+            raise InputError("keep_edges pairs each removal with an addition, so most must be at least 2")
+        for name in ("keep_edges", "keep_connected"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        for name in ("frozen_pairs", "frozen_rois", "frozen_regions", "within", "between"):
+            if isinstance(getattr(self, name), str):
+                raise InputError(f"{name} must be a list, such as [{getattr(self, name)!r}]")
+        for name in ("frozen_pairs", "between"):
+            for pair in getattr(self, name):
+                if isinstance(pair, str) or len(pair) != 2:
+                    raise InputError(f"{name} takes pairs, not {pair!r}")
 
     def limits(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Limits:
         """Return the limits of one graph."""
@@ -87,8 +99,6 @@ class Constraints:
                 inside = _members(name, atlas)
                 allowed |= inside[first] & inside[second]
             for pair in self.between:
-                if isinstance(pair, str) or len(pair) != 2:
-                    raise InputError(f"between takes pairs of coarse regions, not {pair!r}")
                 one, other = (_members(name, atlas) for name in pair)
                 allowed |= (one[first] & other[second]) | (other[first] & one[second])
         for name in self.frozen_regions:
@@ -102,6 +112,8 @@ class Constraints:
             if i == j:
                 raise InputError(f"a pair has two regions, not {one_end!r} twice")
             allowed[pair_position(i, j, n)] = False
+        if not allowed.any():
+            raise InputError("these constraints leave no pair that may change")
         return allowed
 
     def _costs(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Floats | None:

@@ -86,5 +86,5 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> NotFoundError:
 def check_whole_numbers(**numbers: tuple[object, int]) -> None:
     """Raise `InputError` unless each number, given as ``name=(value, least)``, is whole and at least its least."""
     for name, (value, least) in numbers.items():
-        if not isinstance(value, Integral) or value < least:
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
             raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")

@@ -14,15 +14,16 @@ from countergraph.classifiers.model import Model
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import BlackBoxError, InputError, Interrupted, check_whole_numbers
+from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import SCORE_DIGITS, Bits, as_edge_vector, as_edge_vectors
 from countergraph.oracle import Label, Oracle
 from countergraph.search.conversation import Reference
 from countergraph.search.driver import Job, Progress, Record, run
-from countergraph.search.limits import NO_LIMITS
+from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.methods import Phase, parse_method
 from countergraph.search.optimum import closest_crossing
-from countergraph.vocabulary import spoken, vocabulary
+from countergraph.vocabulary import Move, spoken, vocabulary
 
 
 def find_counterfactual(
@@ -134,8 +135,8 @@ def find_counterfactuals(
     target = _target(target, classes)
     reference = None if dataset is None else Reference(dataset.edges, dataset.labels)
     atlas = None if dataset is None else dataset.atlas
-    words = [vocabulary(graph, atlas) if any(phase.needs_moves for phase in phases) else [] for graph in edges]
     limits = [NO_LIMITS if constraints is None else constraints.limits(graph, atlas, dataset) for graph in edges]
+    words = [_moves(graph, atlas, limit) if _speaks(phases) else [] for graph, limit in zip(edges, limits, strict=True)]
     jobs = [
         Job(graph, phases, k, max_calls, _seed(graph, seed, run_), target, reference, limit, moves)
         for graph, limit, moves in zip(edges, limits, [[move.flips for move in own] for own in words], strict=True)
@@ -233,11 +234,24 @@ def _check_dataset(phases: tuple[Phase, ...], dataset: object, edges: Bits) -> N
         raise InputError(f"dataset must be a GraphDataset, not {type(dataset).__name__}")
     needing = [phase.name for phase in phases if phase.needs_dataset]
     if needing and dataset is None:
-        raise InputError(f"{' and '.join(needing)} learns from labelled graphs: give a GraphDataset as dataset=")
+        learn = "learn" if len(needing) > 1 else "learns"
+        raise InputError(f"{' and '.join(needing)} {learn} from labelled graphs: give a GraphDataset as dataset=")
     if dataset is not None and dataset.edges.shape[1] != edges.shape[1]:
         raise InputError(
             f"the graphs have {edges.shape[1]} pairs, the dataset {dataset.edges.shape[1]}: they differ in regions"
         )
+
+
+def _speaks(phases: tuple[Phase, ...]) -> bool:
+    return any(phase.needs_moves for phase in phases)
+
+
+def _moves(graph: Bits, atlas: Atlas | None, limits: Limits) -> list[Move]:
+    """Return the moves of a graph that may be made as a whole."""
+    if limits.keep_edges or limits.keep_connected:
+        raise InputError("whole moves cannot keep the number of edges, or the graph connected; choose another method")
+    moves = vocabulary(graph, atlas)
+    return moves if limits.allowed is None else [move for move in moves if limits.allowed[move.flips].all()]
 
 
 def _target(target: Label | None, classes: tuple[str, ...] | None) -> Label | None:

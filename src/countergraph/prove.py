@@ -49,17 +49,19 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     if result.limited and radius:
         raise InputError("a radius is proven for free counterfactuals only, not for one under constraints")
     oracle = black_box if isinstance(black_box, Oracle) else Oracle(black_box)
+    if not _is_counterfactual(result, _ask(oracle, result, [result.flips])[0]):
+        raise InputError("this black box does not change its answer for this counterfactual; was it another's?")
     closer, reached, calls = _closer(oracle, result, min(radius, result.flips.size - 1))
     if closer is not None:
         found, label = closer
-        everything = Certificate(minimal=True, radius=found.size - 1, optimal=True, calls=calls)
-        return replace(result, flips=found, counterfactual_class=label, certificate=everything)
-    optimal = reached == result.flips.size - 1 and not result.limited
-    optimal |= not result.limited and _optimal(oracle.black_box, result)
-    singles = [np.delete(result.flips, i) for i in range(result.flips.size)] if result.flips.size > 1 else []
+        proven = Certificate(minimal=True, radius=found.size - 1, optimal=True, calls=1 + calls)
+        return replace(result, flips=found, counterfactual_class=label, moves=(), certificate=proven)
+    best = result.flips.size
+    optimal = not result.limited and (reached == best - 1 or _optimal(oracle.black_box, result))
+    singles = [np.delete(result.flips, i) for i in range(best)] if best > 1 else []
     minimal = not any(_is_counterfactual(result, label) for label in _ask(oracle, result, singles))
-    certificate = Certificate(minimal, max(reached, radius if optimal else 0), optimal, calls + len(singles))
-    return replace(result, certificate=certificate)
+    asked = 1 + calls + len(singles)
+    return replace(result, certificate=Certificate(minimal, best - 1 if optimal else reached, optimal, asked))
 
 
 def _closer(oracle: Oracle, result: Counterfactual, radius: int) -> tuple[tuple[Flips, Label] | None, int, int]:

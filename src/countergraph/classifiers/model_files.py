@@ -65,6 +65,8 @@ def load_model(path: str | Path) -> Model:
         list of trusted ones.
     """
     path = Path(path)
+    if not path.exists():
+        raise FileError(f"{path}: there is no such model file")
     try:
         with zipfile.ZipFile(path) as archive:
             if sum(entry.file_size for entry in archive.infolist()) > LARGEST:

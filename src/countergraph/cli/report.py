@@ -92,6 +92,8 @@ def report(
     if f".{figure_format}" not in PICTURES:
         raise InputError(f"--figure-format is one of {', '.join(each[1:] for each in PICTURES)}, not {figure_format!r}")
     check_free(path, force)
+    if figures is not None and figures.exists() and not (force and figures.is_dir()):
+        raise InputError(f"{figures} exists; choose another folder for the figures, or overwrite them with --force")
     from countergraph.report.report import make_report
 
     show = not (json or quiet)
@@ -115,11 +117,14 @@ def report(
             from countergraph.report.pictures import save_pictures
 
             pictures = save_pictures(made, figures, figure_format)
+    found = bool(made.results.found)
     if json:
         print_json({"out": str(path), "figures": [str(each) for each in pictures], "headline": made.headline})
-        return
-    say(made.headline)
-    say(f"written: {path}" + (f", and {len(pictures)} pictures in {figures}" if figures is not None else ""))
+    else:
+        say(made.headline)
+        say(f"written: {path}" + (f", and {len(pictures)} pictures in {figures}" if figures is not None else ""))
+    if not found:
+        raise typer.Exit(1)
 
 
 def _opened(path: Path | None) -> AbstractContextManager[Store | None]:

@@ -188,7 +188,8 @@ class GlobalExplanation(Drawn):
 
         Under the null hypothesis every counterfactual changes as many pairs as it does, added ones among those absent
         from its graph and removed ones among those present, but any of them. One-sided p-values come from simulating
-        that ``permutations`` times; q-values control the false discovery rate (Benjamini & Hochberg).
+        that ``permutations`` times; q-values control the false discovery rate (Benjamini & Hochberg). Under constraints
+        chance is another, so nothing is tested there.
 
         Returns
         -------
@@ -217,15 +218,15 @@ class GlobalExplanation(Drawn):
         tables = {}
         for level, values in observed.items():
             p = (reached[level] + 1) / (permutations + 1)
-            tables[level] = pd.DataFrame(
-                {
-                    "observed": values,
-                    "expected": sums[level] / permutations,
-                    "p": p,
-                    "q": false_discovery_control(p),
-                },
-                index=self._level_names(level),
-            )
+            columns = {
+                "observed": values,
+                "expected": sums[level] / permutations,
+                "p": p,
+                "q": false_discovery_control(p),
+            }
+            tables[level] = pd.DataFrame(columns, index=self._level_names(level))
+            if any(each.limited for each in self.results):
+                tables[level][["expected", "p", "q"]] = np.nan
         return tables
 
     def _levels(self, totals: Floats) -> dict[str, Floats]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import shlex
 import signal
 import subprocess
 import threading
@@ -49,7 +50,7 @@ class Program:
 
     def predict(self, edges: Bits) -> list[Label]:
         """Return the label of each graph (graphs, pairs)."""
-        who = f"the program {self.command[0]!r}"
+        who = f"the program {shlex.join(self.command)!r}"
         for attempt in range(self.retries + 1):
             try:
                 first, self._asked = self._asked, self._asked + len(edges)  # so that no late answer fits a new question

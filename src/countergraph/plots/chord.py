@@ -44,8 +44,8 @@ def plot_chord(explanation: GlobalExplanation, axes: Axes | None = None, k: int 
             ends.append((free[region], free[region] + unit * ribbon.count))
             free[region] = ends[-1][1]
         axes.add_patch(PathPatch(_ribbon(*ends), facecolor=ribbon.color, alpha=0.55, linewidth=0))
-    for place, color, name in ((0.5, REMOVED, "removed"), (0.62, ADDED, "added")):
-        axes.text(place, 0.01, name, color=color, fontsize=11, ha="center", transform=axes.transAxes, weight="bold")
+    axes.text(-0.06, -1.45, "removed", color=REMOVED, fontsize=11, ha="right", weight="bold")
+    axes.text(0.06, -1.45, "added", color=ADDED, fontsize=11, ha="left", weight="bold")
     return axes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from countergraph.counterfactual import Counterfactual
 from countergraph.plots.brain import THREE_VIEWS, draw_scene
@@ -44,4 +45,6 @@ def _draw_matrix(axes: Axes, scene: Scene) -> None:
         size = (3 if layer.faint else 22) * min(1, 116 / n)
         color = "#d5d5d5" if layer.faint else layer.color
         axes.scatter(points[:, 0], points[:, 1], s=size, color=color, marker="s", linewidths=0)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlim=(-1, n), ylim=(n, -1), aspect="equal", xlabel="region", ylabel="region")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from countergraph.explain.litmus import Litmus
 from countergraph.plots.style import ADDED, INK, canvas
@@ -23,6 +24,7 @@ def plot_litmus(test: Litmus, axes: Axes | None = None) -> Axes:
     title = f"ROC AUC {test.roc_auc:.3f}, average precision {test.average_precision:.3f}"
     axes.set_title(title, fontsize=11, color=INK, loc="left")
     axes.xaxis.set_label_coords(0.5, -0.12)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=9)
     return axes

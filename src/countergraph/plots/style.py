@@ -17,6 +17,7 @@ KEPT = "#8c8c8c"
 INK = "#222222"
 COLORS = {"removed": REMOVED, "added": ADDED}
 DPI = 150
+LONGEST = 60
 
 Place = tuple[float, float, float, float]
 """Where something goes in axes: left, bottom, width and height as shares of theirs."""
@@ -42,8 +43,9 @@ def board(axes: Axes | None, width: float, height: float) -> Axes:
 
 
 def plain(name: str) -> str:
-    """Return a name such that matplotlib does not read dollars in it as mathematics."""
-    return name.replace("$", r"\$")
+    """Return a name that matplotlib does not read as mathematics, and that fits on a picture."""
+    short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    return short.replace("$", r"\$")
 
 
 def figure_of(axes: Axes) -> Figure:

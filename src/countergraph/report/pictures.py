@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.local import LocalExplanation
 from countergraph.plots.style import save_picture
-from countergraph.report.report import Report, file_name
+from countergraph.report.report import Report, file_names
 
 PRINT_DPI = 300
 PRESENCE = "In both, the presence of a connection speaks for the class."
@@ -134,7 +134,7 @@ def save_pictures(report: Report, folder: Path, ending: str = "png") -> list[Pat
     pictures = list(global_pictures(report))
     for name in report.people:
         pictures += person_pictures(report, name)
-    paths = [folder / f"{file_name(picture.name)}.{ending}" for picture in pictures]
+    paths = [folder / f"{name}.{ending}" for name in file_names(picture.name for picture in pictures)]
     for picture, path in zip(pictures, paths, strict=True):
         save_picture(picture.draw(), path, PRINT_DPI)
     return paths

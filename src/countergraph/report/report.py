@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from countergraph.version import __version__
 from countergraph.wording import count
 
 FORMAT = "countergraph-report/1"
+LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,8 +237,8 @@ class Report:
 
     def _write_tables(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, table in self.tables.items():
-            table.to_csv(folder / f"{file_name(name)}.csv", index=False)
+        for name, table in zip(file_names(self.tables), self.tables.values(), strict=True):
+            table.to_csv(folder / f"{name}.csv", index=False)
 
 
 def _write(path: Path, text: str) -> None:
@@ -247,9 +248,14 @@ def _write(path: Path, text: str) -> None:
         raise FileError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def file_name(name: str) -> str:
-    """Turn any name into one that is safe for a file."""
-    return "".join(c if c.isalnum() or c in "-_." else "-" for c in name)
+def file_names(names: Iterable[str]) -> list[str]:
+    """Turn any names into different ones that are safe and short enough for files."""
+    taken: list[str] = []
+    for name in names:
+        safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:LONGEST_NAME]
+        twins = sum(other.casefold() == safe.casefold() for other in taken)
+        taken.append(f"{safe}-{len(taken)}" if twins else safe)
+    return taken
 
 
 def make_report(
