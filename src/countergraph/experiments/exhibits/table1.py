@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from countergraph.classifiers.model import Model
 from countergraph.experiments.exhibits.exhibit import (
@@ -75,12 +76,23 @@ def show(results: Results) -> Shown:
     return Shown("\n\n".join([*text, WHY, _accuracies(results)]))
 
 
+def _finished(results: Results, experiment: Experiment) -> Experiment | None:
+    """Return as many whole runs of an experiment as are in the store, or its quick part; None if not even that is."""
+    whole = results.done(experiment)
+    parts = [*(replace(whole, runs=runs) for runs in range(whole.runs, 0, -1)), experiment.quick]
+    return next((part for part in parts if results.is_complete(part)), None)
+
+
 def _row(results: Results, experiment: Experiment, printed: list[float]) -> list[str]:
     name = experiment.method.upper() if "+" in experiment.method else experiment.method
-    if not results.is_complete(results.done(experiment)):
-        experiment, name = experiment.quick, f"{name}, not finished: every {experiment.quick.every}th graph, one run"
-        if not results.is_complete(experiment):
-            return ["", name, "", "", "", "not finished", ""]
+    part = _finished(results, experiment)
+    if part is None:
+        return ["", name, "", "", "", "not finished", ""]
+    if part.every > results.done(experiment).every:
+        name += f", not finished: every {part.every}th graph, one run"
+    elif part.runs < results.done(experiment).runs:
+        name += f", not finished: {part.runs} of {experiment.runs} runs"
+    experiment = part
     found = results.of(experiment)
     distance = percentiles(by_graph(found, lambda each: each.distance))
     off = ", ".join(f"{100 * (ours / theirs - 1):+.0f}%" for ours, theirs in zip(distance, printed, strict=False))
