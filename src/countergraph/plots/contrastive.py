@@ -24,8 +24,9 @@ def plot_counterfactual(result: Counterfactual, axes: Axes | None = None) -> Axe
     """
     axes = board(axes, 11, 7.2)
     before, after = result.class_name(result.original_class), result.class_name(result.counterfactual_class)
-    title = f"{result.subject}: {before} → {after}" if result.found else f"{result.subject}: {before}"
-    axes.text(0.5, 0.96, plain(title), ha="center", va="center", fontsize=15, color=INK, transform=axes.transAxes)
+    names = [plain(str(name)) for name in (before, after) if name is not None]
+    title = f"{plain(result.subject)}: {' → '.join(names)}"
+    axes.text(0.5, 0.96, title, ha="center", va="center", fontsize=15, color=INK, transform=axes.transAxes)
     scene = scene_of(result)
     if scene.atlas.coordinates is None:
         draw_scene(axes, scene, {"z": CIRCLE})

@@ -17,7 +17,7 @@ def plot_diverse(diverse: Diverse, axes: Axes | None = None) -> Axes:
     axes.set_xlabel("changes, on average")
     axes.set_ylabel("diversity (mean Jaccard distance)")
     axes.set_ylim(-0.03, 1.03)
-    subject = diverse.results[0].subject
-    axes.set_title(plain(f"{subject}: up to {diverse.m} that differ"), fontsize=11, color=INK, loc="left")
+    subject = plain(diverse.results[0].subject)
+    axes.set_title(f"{subject}: up to {diverse.m} that differ", fontsize=11, color=INK, loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     return axes

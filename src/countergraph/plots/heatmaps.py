@@ -41,7 +41,7 @@ def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, norm
         small = min(8, 200 / size)
         panel.set_xticks(range(size), names, rotation=45, ha="right", fontsize=small)
         panel.set_yticks(range(size), names, fontsize=small)
-        panel.set_title(plain(f"{name} ({unit})"), color=INK, fontsize=11)
+        panel.set_title(f"{plain(name)} ({unit})", color=INK, fontsize=11)
         panel.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5), aspect="equal")
     return axes
 

@@ -19,8 +19,8 @@ def plot_local(explanation: LocalExplanation, axes: Axes | None = None, k: int =
     axes = board(axes, 13, 7)
     example, top = explanation.example, explanation.top(k)
     name, count = example.class_name(example.original_class), len(explanation.results.found)
-    title = f"{example.subject}: what makes it {name}, from {count} counterfactuals"
-    axes.text(0.5, 0.96, plain(title), ha="center", va="center", fontsize=14, color=INK, transform=axes.transAxes)
+    title = f"{plain(example.subject)}: what makes it {plain(str(name))}, from {count} counterfactuals"
+    axes.text(0.5, 0.96, title, ha="center", va="center", fontsize=14, color=INK, transform=axes.transAxes)
     for change, bottom in (("removed", 0.54), ("added", 0.1)):
         bars = axes.inset_axes((0.75, bottom, 0.23, 0.34))
         _draw_bars(bars, top[top["change"] == change], change, float(top["high"].max()))
@@ -34,7 +34,7 @@ def _draw_bars(axes: Axes, rows: pd.DataFrame, change: str, largest: float) -> N
     error = np.stack([share - rows["low"].to_numpy(), rows["high"].to_numpy() - share])
     axes.barh(places, share, color=COLORS[change], height=0.62)
     axes.errorbar(share, places, xerr=np.abs(error), fmt="none", ecolor=INK, elinewidth=0.8, capsize=2)
-    names = [plain(f"{a} – {b}") for a, b in zip(rows["first"], rows["second"], strict=True)]
+    names = [f"{plain(a)} – {plain(b)}" for a, b in zip(rows["first"], rows["second"], strict=True)]
     axes.set_yticks(places, names, fontsize=8)
     axes.set_title(TITLES[change], fontsize=10, color=COLORS[change], loc="left")
     axes.set_xlim(0, 1.08 * largest)
