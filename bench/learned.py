@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
@@ -25,12 +24,10 @@ from bench.data import real_data
 from countergraph.errors import InputError
 
 METHODS = ("ofs+obs", "dfs+dbs", "bisect+ddmin", "bisect+ddmin+evolve", "learned")
-SCORES = "learned, scores"
 PERCENTILES = (10, 25, 50, 75, 90)
 MOMENTS = (10, 20, 50, 100, 200, 500, 1000)
 ADHD_SAMPLE = 100
 ESTIMATORS = {
-    "logistic": lambda: LogisticRegression(max_iter=2000),
     "linear-svm": lambda: LinearSVC(random_state=0),
     "random-forest": lambda: RandomForestClassifier(100, random_state=0),
     "knn": lambda: KNeighborsClassifier(5, algorithm="brute"),
@@ -70,10 +67,9 @@ def compare(black_box: object, graphs: cg.GraphDataset, data: cg.GraphDataset, n
     except InputError:
         optima = None
     curves = []
-    for method in (*METHODS, SCORES) if cg.Oracle(black_box).has_probabilities else METHODS:
+    for method in METHODS:
         began = time.perf_counter()
-        way, _, scores = method.partition(", ")
-        results = cg.find_counterfactuals(black_box, graphs, way, dataset=data, scores=bool(scores))
+        results = cg.find_counterfactuals(black_box, graphs, method, dataset=data)
         took = time.perf_counter() - began
         distances = np.array([np.inf if each.distance is None else each.distance for each in results])
         calls = np.array([each.calls for each in results], dtype=float)
