@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import accuracy, boxes, growth, learned, peers, quality, resemblance, speed, store
+from bench import accuracy, alone, boxes, growth, learned, peers, quality, resemblance, scores, speed, store
 
 BENCHMARKS = {
     "speed": speed.main,
@@ -16,8 +16,10 @@ BENCHMARKS = {
     "peers": peers.main,
     "accuracy": accuracy.main,
     "learned": learned.main,
+    "alone": alone.main,
+    "scores": scores.main,
 }
-ONLY_BY_NAME = {"accuracy", "learned"}  # they take a quarter of an hour and more
+ONLY_BY_NAME = {"accuracy", "learned", "alone", "scores"}  # they take minutes, some a quarter of an hour and more
 
 
 def main(names: list[str]) -> None:

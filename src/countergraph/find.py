@@ -37,6 +37,7 @@ def find_counterfactual(
     target: Label | None = None,
     time_limit: float | None = None,
     constraints: Constraints | None = None,
+    scores: bool = False,
 ) -> Counterfactual:
     """Find the smallest change of one graph that changes its class.
 
@@ -64,6 +65,9 @@ def find_counterfactual(
         Seconds after which the search stops with the best it has.
     constraints
         What the counterfactual must keep to.
+    scores
+        Let ``"learned"`` use the probabilities of a black box that has ``predict_proba``. A graph is still one call,
+        and its class still what ``predict`` says.
 
     Returns
     -------
@@ -71,8 +75,9 @@ def find_counterfactual(
         With ``found`` False if there was none within the budget.
     """
     edges = as_edge_vector(graph)[None]
+    options: dict[str, Any] = {"constraints": constraints, "scores": scores}
     [result] = find_counterfactuals(
-        black_box, edges, method, dataset, k, max_calls, seed, target, time_limit, constraints=constraints
+        black_box, edges, method, dataset, k, max_calls, seed, target, time_limit, **options
     )
     return result
 
@@ -91,6 +96,7 @@ def find_counterfactuals(
     progress: Callable[[Progress], None] | None = None,
     finished: Callable[[Counterfactual], None] | None = None,
     constraints: Constraints | None = None,
+    scores: bool = False,
 ) -> Counterfactuals:
     """Find counterfactuals of many graphs, several times each, all in lockstep.
 
@@ -107,7 +113,7 @@ def find_counterfactuals(
         Called with a `Progress` after every round.
     finished
         Called with each result as soon as its search is finished.
-    black_box, method, dataset, k, max_calls, seed, target, constraints
+    black_box, method, dataset, k, max_calls, seed, target, constraints, scores
         As in `find_counterfactual`.
 
     Returns
@@ -131,6 +137,8 @@ def find_counterfactuals(
         raise InputError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
     _check_dataset(phases, dataset, edges)
     oracle = black_box if isinstance(black_box, Oracle) else Oracle(black_box)
+    if scores:
+        _check_scores(phases, oracle)
     classes = oracle.classes if dataset is None else dataset.classes
     target = _target(target, classes)
     reference = None if dataset is None else Reference(dataset.edges, dataset.labels)
@@ -145,6 +153,8 @@ def find_counterfactuals(
     parameters: dict[str, Any] = {"k": int(k), "max_calls": int(max_calls), "seed": int(seed), "target": target}
     if constraints is not None:
         parameters["constraints"] = constraints.describe()
+    if scores:
+        parameters["scores"] = True
     records: list[Record] = []
 
     def result(number: int) -> Counterfactual:
@@ -178,7 +188,7 @@ def find_counterfactuals(
 
     try:
         run(
-            lambda batch: oracle.ask(batch, classes),
+            lambda batch: (oracle.ask_with_scores if scores else oracle.ask)(batch, classes),
             jobs,
             time_limit=time_limit,
             progress=progress,
@@ -252,6 +262,14 @@ def _moves(graph: Bits, atlas: Atlas | None, limits: Limits) -> list[Move]:
         raise InputError("whole moves cannot keep the number of edges, or the graph connected; choose another method")
     moves = vocabulary(graph, atlas)
     return moves if limits.allowed is None else [move for move in moves if limits.allowed[move.flips].all()]
+
+
+def _check_scores(phases: tuple[Phase, ...], oracle: Oracle) -> None:
+    if not any(phase.learns for phase in phases):
+        method = "+".join(phase.name for phase in phases)
+        raise InputError(f"scores=True is for searches that learn, such as 'learned'; {method!r} uses classes only")
+    if not oracle.has_probabilities:
+        raise InputError("scores=True needs probabilities, but the black box has no method predict_proba")
 
 
 def _target(target: Label | None, classes: tuple[str, ...] | None) -> Label | None:

@@ -26,6 +26,7 @@ from countergraph.cli.shared import (
     Only,
     Quiet,
     Root,
+    Scores,
     Source,
     Within,
     check_free,
@@ -81,6 +82,7 @@ def explain(
     most: Most = None,
     keep_edges: KeepEdges = False,
     keep_connected: KeepConnected = False,
+    scores: Scores = False,
     root: Root = None,
     atlas: AtlasName = None,
     binarize: Binarize = None,
@@ -119,6 +121,7 @@ def explain(
                 runs,
                 progress,
                 constraints=asked,
+                scores=scores,
             )
         except (Interrupted, BlackBoxError) as error:
             results, stopped = error.results, error

@@ -26,6 +26,7 @@ from countergraph.cli.shared import (
     Only,
     Quiet,
     Root,
+    Scores,
     Source,
     Within,
     check_free,
@@ -76,6 +77,7 @@ def report(
     most: Most = None,
     keep_edges: KeepEdges = False,
     keep_connected: KeepConnected = False,
+    scores: Scores = False,
     root: Root = None,
     atlas: AtlasName = None,
     binarize: Binarize = None,
@@ -105,7 +107,7 @@ def report(
     with progress_bar("explaining everybody", show) as progress, _opened(keep) as store:
         try:
             budget = (method, runs, people, local_runs, k, max_calls, seed)
-            made = make_report(black_box, data, *budget, asked, progress, store, _name(model))
+            made = make_report(black_box, data, *budget, asked, progress, store, _name(model), scores)
         except KeyboardInterrupt:
             again = "start over" if store is None else "go on"
             err.print(f"interrupted, and nothing written; run the same command to {again}")

@@ -48,6 +48,9 @@ Cost = Annotated[str | None, typer.Option(help="Minimise this instead of the cou
 Most = Annotated[int | None, typer.Option(help="The most changes.")]
 KeepEdges = Annotated[bool, typer.Option("--keep-edges", help="As many additions as removals.")]
 KeepConnected = Annotated[bool, typer.Option("--keep-connected", help="Nothing falls apart that was connected.")]
+Scores = Annotated[
+    bool, typer.Option("--scores", help="Let the method 'learned' use the model's probabilities, if it has any.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 
 

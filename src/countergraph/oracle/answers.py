@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from countergraph.errors import AnswerError
+from countergraph.graphs.pairs import Floats
 from countergraph.graphs.pairs import Label as Label
 
 Labels = NDArray[np.int64] | NDArray[np.str_]
 Classes = tuple[str, ...]
+
+
+class Scored(NamedTuple):
+    """The classes of a batch of graphs, with the probabilities that the black box gives them."""
+
+    labels: Labels
+    shares: Floats
+    """The probability of each class for each graph (batch, classes)."""
+    columns: Labels
+    """Which class each column of ``shares`` is."""
 
 
 def read_answers(answers: Any, count: int) -> Labels:  # noqa: ANN401

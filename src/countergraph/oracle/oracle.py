@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError
 from countergraph.graphs.pairs import Bits, Floats, region_count
 from countergraph.oracle.adapters import ADAPTERS, Ask
-from countergraph.oracle.answers import Label, Labels, read_answers, to_labels
+from countergraph.oracle.answers import Label, Labels, Scored, read_answers, to_labels
 
 BATCH_BYTES = 256 * 2**20
+Known = TypeVar("Known")
 
 
 class Oracle:
@@ -75,6 +76,7 @@ class Oracle:
         self.asked = self.computed = self.inconsistent = 0
         self._ask = ADAPTERS[kind](black_box.predict if has_predict else black_box)  # type: ignore[attr-defined,arg-type]
         self._answers: dict[bytes, Label] | None = {} if remember else None
+        self._shares: dict[bytes, list[float]] = {}
 
     def __repr__(self) -> str:
         return f"Oracle({type(self.black_box).__name__}, input={self.input!r}, asked={self.asked})"
@@ -92,19 +94,42 @@ class Oracle:
                 f"the oracle's classes are {', '.join(self.classes)}, but the data's are {', '.join(wanted)}"
             )
         self.asked += len(edges)
-        answers = self._compute(edges) if self._answers is None else self._recall(edges)
-        return to_labels(answers, self.classes, wanted)
+        return to_labels(self._labels(edges), self.classes, wanted)
+
+    def ask_with_scores(self, edges: Bits, classes: Sequence[str] | None = None) -> Scored:
+        """Return the class of each graph with the probabilities of all classes; this counts as one question a graph.
+
+        The class is what ``predict`` says, as in `ask`. ``predict_proba`` gets the same graphs; where the two disagree,
+        as they may, the class counts. Its columns are the ``classes_`` of the black box if it has any, else the labels
+        0, 1, ...
+        """
+        labels = self.ask(edges, classes)
+        shares = self._probabilities(edges)
+        own = getattr(self.black_box, "classes_", range(shares.shape[1]))
+        if len(own) != shares.shape[1]:
+            raise AnswerError(f"predict_proba gave {shares.shape[1]} probabilities a graph for {len(own)} classes_")
+        columns = to_labels(read_answers(own, len(own)), self.classes, None if classes is None else tuple(classes))
+        return Scored(labels, shares, columns)
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether the black box can give probabilities, by ``predict_proba``. Searches never ask for them."""
+        """Whether the black box has ``predict_proba``. Searches ask for probabilities with ``scores=True`` only."""
         return callable(getattr(self.black_box, "predict_proba", None))
 
     def probabilities(self, edges: Bits) -> Floats:
         """Return the probability of each class for each graph (batch, pairs), shape (batch, classes)."""
+        self.asked += len(edges)
+        return self._probabilities(edges)
+
+    def _probabilities(self, edges: Bits) -> Floats:
         if not self.has_probabilities:
             raise InputError("this black box gives no probabilities: it has no method predict_proba")
-        self.asked += len(edges)
+        if self._answers is None:
+            return self._compute_probabilities(edges)
+        rows = self._recall(edges, self._shares, lambda fresh: self._compute_probabilities(fresh).tolist())
+        return np.array(rows) if rows else np.empty((0, 0))
+
+    def _compute_probabilities(self, edges: Bits) -> Floats:
         ask = ADAPTERS[self.input](self.black_box.predict_proba)  # type: ignore[attr-defined]
         parts = [np.asarray(self._call(ask, part), dtype=np.float64) for part in self._split(edges)]
         shares = np.concatenate(parts) if parts else np.empty((0, 0))
@@ -115,14 +140,18 @@ class Oracle:
             )
         return shares
 
-    def _recall(self, edges: Bits) -> Labels:
-        known = self._answers if self._answers is not None else {}
+    def _labels(self, edges: Bits) -> Labels:
+        if self._answers is None:
+            return self._compute(edges)
+        answers = self._recall(edges, self._answers, lambda fresh: self._compute(fresh).tolist())
+        return read_answers(answers, len(edges))
+
+    def _recall(self, edges: Bits, known: dict[bytes, Known], compute: Callable[[Bits], list[Known]]) -> list[Known]:
         keys = [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in np.packbits(edges, axis=1)]
         fresh = {key: row for row, key in enumerate(keys) if key not in known}
         if fresh:
-            answers = self._compute(edges[list(fresh.values())])
-            known.update(zip(fresh, answers.tolist(), strict=True))
-        return read_answers([known[key] for key in keys], len(keys))
+            known.update(zip(fresh, compute(edges[list(fresh.values())]), strict=True))
+        return [known[key] for key in keys]
 
     def _compute(self, edges: Bits) -> Labels:
         parts = [self._ask_once(part) for part in self._split(edges)]

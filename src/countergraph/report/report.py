@@ -272,12 +272,13 @@ def make_report(
     progress: Callable[[Progress], None] | None = None,
     store: Store | None = None,
     box: str | None = None,
+    scores: bool = False,
 ) -> Report:
     """Explain a whole cohort, and some of its people in depth.
 
     Parameters
     ----------
-    black_box, data, method, k, max_calls, seed, constraints, progress
+    black_box, data, method, k, max_calls, seed, constraints, progress, scores
         As in `find_counterfactuals`.
     runs
         Searches for each graph of the cohort.
@@ -295,10 +296,10 @@ def make_report(
         raise InputError(f"subjects must be names or a number of at least 0, not {subjects}")
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # refuses a name that is not there before anything is searched
-    if store is not None and constraints is not None:
-        raise InputError("a store keeps free searches only, not those under constraints")
+    if store is not None and (constraints is not None or scores):
+        raise InputError("a store keeps free searches only, not those under constraints or with scores")
     options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "progress": progress}
-    find: Callable[..., Counterfactuals] = partial(find_counterfactuals, constraints=constraints)
+    find: Callable[..., Counterfactuals] = partial(find_counterfactuals, constraints=constraints, scores=scores)
     if store is not None:
         find = partial(resume_counterfactuals, store, box=box)
     results = find(black_box, data, method, runs=runs, **options)

@@ -35,6 +35,8 @@ class Answer(NamedTuple):
     label: Label
     flipped: bool
     """Whether this class makes the candidate a counterfactual."""
+    score: float | None = None
+    """The probability of a class that makes it one, where the black box gives probabilities and was asked for them."""
 
 
 Search = Generator[Flips, Answer, None]
@@ -81,6 +83,9 @@ class Guide(Protocol):
 
     def knows(self, flips: Flips) -> bool:
         """Tell whether the search has asked this before."""
+
+    def hopeless(self, flips: Flips) -> bool:
+        """Tell whether asking is in vain: asked before, or ruled out by the scores."""
 
     def gains(self) -> Floats:
         """Return how far each flip is thought to carry the graph towards another class, for what it costs.

@@ -8,7 +8,7 @@ or in any company.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -17,7 +17,7 @@ import numpy as np
 
 from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Bits
-from countergraph.oracle.answers import Label, Labels
+from countergraph.oracle.answers import Label, Labels, Scored
 from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Guide, Reference, Task
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.memory import Memory
@@ -89,8 +89,16 @@ class Progress(NamedTuple):
     calls: int
 
 
-Ask = Callable[[Bits], Labels]
-Conversation = Generator[Flips | None, Label, None]
+class Heard(NamedTuple):
+    """What the black box said of one graph."""
+
+    label: Label
+    shares: Mapping[Label, float] | None = None
+    """The probability of each class, where it was asked for them."""
+
+
+Ask = Callable[[Bits], Labels | Scored]
+Conversation = Generator[Flips | None, Heard, None]
 """It yields a question, is sent the answer, takes it in and yields None. When every search of the round has had its
 answer, it goes on to its next question; so what searches learn from each other does not depend on their order."""
 
@@ -104,13 +112,15 @@ def converse(job: Job, record: Record, memory: Memory | None = None) -> Conversa
     With a memory the search takes part in what the run learns, and its result is confirmed at the end, on the account
     of the last phase; if nothing of it holds, it is searched again.
     """
-    label = yield NO_FLIPS
+    own = yield NO_FLIPS
+    label = own.label
     record.label, record.calls[job.phases[0].name] = label, 1
     if label == job.target:
         record.stopped = "already in target class"
         yield None
         return
-    guide = None if memory is None else memory.guide(job.graph, label, job.target, job.limits)
+    score = _answer(job, label, own).score
+    guide = None if memory is None else memory.guide(job.graph, label, job.target, job.limits, score)
     rng = np.random.default_rng(job.seed)
     task = Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves, guide)
     yield None
@@ -127,7 +137,7 @@ def converse(job: Job, record: Record, memory: Memory | None = None) -> Conversa
     record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
 
 
-def _phases(job: Job, record: Record, task: Task) -> Generator[Flips | None, Label, bool]:
+def _phases(job: Job, record: Record, task: Task) -> Generator[Flips | None, Heard, bool]:
     """Run phase after phase, and hand on what the black box answers; return whether a budget was spent."""
     spent = False
     for phase in job.phases:
@@ -143,9 +153,9 @@ def _phases(job: Job, record: Record, task: Task) -> Generator[Flips | None, Lab
             if flips.size:
                 heard = yield flips
                 record.calls[phase.name] += 1
-                answer = Answer(heard, _flipped(job, task.label, heard))
+                answer = _answer(job, task.label, heard)
                 if answer.flipped:
-                    record.keep(flips, heard, spare=task.guide is not None)
+                    record.keep(flips, heard.label, spare=task.guide is not None)
                 if task.guide is not None:
                     task.guide.learn(flips, answer)
                 yield None
@@ -173,7 +183,7 @@ def _confirm(job: Job, record: Record, label: Label, guide: Guide) -> Conversati
     if record.best is not None and 3 * guide.refused < guide.asked and record.calls[name] < job.max_calls:
         again = yield NO_FLIPS
         record.calls[name] += 1
-        if again != label:
+        if again.label != label:
             record.forget()
         yield None
     votes = {True: 0, False: 0}
@@ -184,7 +194,7 @@ def _confirm(job: Job, record: Record, label: Label, guide: Guide) -> Conversati
             return
         heard = yield record.best
         record.calls[name] += 1
-        holds = _flipped(job, label, heard)
+        holds = _answer(job, label, heard).flipped
         votes[holds] += 1
         if not holds:
             guide.contradicted()
@@ -194,8 +204,13 @@ def _confirm(job: Job, record: Record, label: Label, guide: Guide) -> Conversati
         yield None
 
 
-def _flipped(job: Job, label: Label, heard: Label) -> bool:
-    return heard != label if job.target is None else heard == job.target
+def _answer(job: Job, label: Label, heard: Heard) -> Answer:
+    """Return what the answer means to a search of a graph of class ``label``."""
+    flipped = heard.label != label if job.target is None else heard.label == job.target
+    if heard.shares is None:
+        return Answer(heard.label, flipped)
+    score = 1 - heard.shares.get(label, 0.0) if job.target is None else heard.shares.get(job.target, 0.0)
+    return Answer(heard.label, flipped, score)
 
 
 def _question(talk: Conversation) -> Flips:
@@ -231,7 +246,7 @@ class _Lanes:
         self.lanes[row], self.questions[row] = self.lanes[last], self.questions[last]
         del self.lanes[last], self.questions[last]
 
-    def ask(self, ask: Ask, rows: slice) -> list[Label]:
+    def ask(self, ask: Ask, rows: slice) -> list[Heard]:
         """Ask about the candidates of some lanes at once: flip their bits, ask, flip them back."""
         questions = self.questions[rows]
         starts = np.arange(rows.start, rows.stop) * self.bits.shape[1]
@@ -242,8 +257,7 @@ class _Lanes:
         try:
             batch = self.bits[rows]
             batch.flags.writeable = False
-            labels: list[Label] = ask(batch).tolist()
-            return labels
+            return _heard(ask(batch))
         finally:
             flat[cells] = originals
 
@@ -260,9 +274,19 @@ class _Lanes:
             self.leave(row)
         return numbers
 
-    def tell(self, row: int, label: Label) -> None:
+    def tell(self, row: int, heard: Heard) -> None:
         """Hand a lane its answer."""
-        self.lanes[row].talk.send(label)
+        self.lanes[row].talk.send(heard)
+
+
+def _heard(answers: Labels | Scored) -> list[Heard]:
+    if not isinstance(answers, Scored):
+        return [Heard(label) for label in answers.tolist()]
+    columns = answers.columns.tolist()
+    return [
+        Heard(label, dict(zip(columns, row, strict=True)))
+        for label, row in zip(answers.labels.tolist(), answers.shares.tolist(), strict=True)
+    ]
 
 
 class _Pace:
@@ -294,7 +318,7 @@ def run(
     Parameters
     ----------
     ask
-        Answers a batch of graphs (batch, pairs).
+        Answers a batch of graphs (batch, pairs), with or without probabilities.
     jobs
         What to search. The graphs must have the same number of pairs.
     time_limit
@@ -326,10 +350,10 @@ def run(
                 _out_of_time(records)
                 return records
             rows = slice(rows.stop, min(rows.stop + pace.step, len(lanes.lanes)))
-            labels = lanes.ask(ask, rows)
-            calls += len(labels)
-            for row, label in enumerate(labels, rows.start):
-                lanes.tell(row, label)
+            answers = lanes.ask(ask, rows)
+            calls += len(answers)
+            for row, heard in enumerate(answers, rows.start):
+                lanes.tell(row, heard)
             pace.took(time.monotonic() - began)
         done = lanes.think()
         ended += len(done)

@@ -55,7 +55,7 @@ def _forward(task: Task) -> Attempt:
 def _backward(task: Task, flips: Flips, patience: float = np.inf) -> Part:
     guide = guide_of(task)
     line = flips[np.argsort(guide.gains()[flips], kind="stable")]
-    return (yield from trimmed(line, patience, guide.knows))
+    return (yield from trimmed(line, patience, guide.hopeless))
 
 
 def _improved(task: Task, best: Flips) -> Part:

@@ -5,6 +5,9 @@ classes, and follows one rule: whatever changed the class of a graph must score 
 breaks it, the weights of the pairs in which the two candidates differ move until it holds, those least known the most
 (AROW, Crammer et al. 2009, with a diagonal covariance). Candidates of one graph differ in few pairs, so an answer costs
 what it changes, and what one graph taught holds for all.
+
+With scores, any two candidates of a graph are compared, and the better one must be thought better by as much as its
+score is (see `calibration`). What is thought even better is left alone: far from the boundary scores say less.
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ import numpy as np
 from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Bits, Floats
 from countergraph.oracle.answers import Label
-from countergraph.search.conversation import Answer, Flips, Guide, Reference, Task
+from countergraph.search.calibration import Calibration, log_odds
+from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Guide, Reference, Task
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.luck import Luck
 from countergraph.search.neighbours import towards_neighbours
@@ -53,6 +57,7 @@ class Memory:
         self.luck = Luck(ways)
         self.answers = 0
         self.consistent = True
+        self.calibration = Calibration()
         self.doubt = np.ones(n_pairs)
         """The variance of each weight."""
         self.graphs: list[Bits] = []
@@ -66,15 +71,22 @@ class Memory:
         for label in () if reference is None else reference.counts:
             self._meet(label)
 
-    def guide(self, graph: Bits, label: Label, target: Label | None, limits: Limits = NO_LIMITS) -> Guide:
-        """Take in a graph with the class that the black box gave it; return the guide of its search."""
+    def guide(
+        self,
+        graph: Bits,
+        label: Label,
+        target: Label | None,
+        limits: Limits = NO_LIMITS,
+        score: float | None = None,
+    ) -> Guide:
+        """Take in a graph with the class, and perhaps the score, that the black box gave it; guide its search."""
         self.graphs.append(graph)
         self.labels.append(label)
         self._meet(label)
         self._sums[label] += graph
         if target is not None:
             self._meet(target)
-        return MemoryGuide(self, graph, label, target, limits)
+        return MemoryGuide(self, graph, label, target, limits, score)
 
     def _meet(self, label: Label) -> None:
         if label not in self._learned:
@@ -134,7 +146,15 @@ def _size_of_large(weights: Floats) -> float:
 class MemoryGuide:
     """The memory as one search sees it, with what the search itself was answered."""
 
-    def __init__(self, memory: Memory, graph: Bits, label: Label, target: Label | None, limits: Limits) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        graph: Bits,
+        label: Label,
+        target: Label | None,
+        limits: Limits,
+        score: float | None = None,
+    ) -> None:
         self.memory, self.graph, self.label, self.target, self.limits = memory, graph, label, target, limits
         self.luck = memory.luck
         self.asked = self.refused = 0
@@ -142,6 +162,12 @@ class MemoryGuide:
         self._known: set[int] = set()
         self._crossed: deque[Flips] = deque(maxlen=KEPT)
         self._failed: deque[Flips] = deque(maxlen=KEPT)
+        self._scored: deque[tuple[Flips, float]] = deque(maxlen=KEPT)
+        self._level_crossed: float | None = None
+        self._highest_failed = -np.inf
+        if score is not None:
+            self._highest_failed = log_odds(score)
+            self._scored.append((NO_FLIPS, self._highest_failed))
         self._neighbours: Floats | None = None
 
     def gains(self) -> Floats:
@@ -186,6 +212,14 @@ class MemoryGuide:
         """Tell whether the search has asked this before."""
         return _key(flips) in self._known
 
+    def hopeless(self, flips: Flips) -> bool:
+        """Tell whether asking is in vain: asked before or, by the scores, surely below one that changed nothing."""
+        if self.knows(flips) or self._level_crossed is None:
+            return self.knows(flips)
+        pairs, signs = self.memory.difference(flips, self._crossed[-1])
+        guess, gap = float(self._scores(pairs) @ signs), self._highest_failed - self._level_crossed
+        return self.memory.calibration.surely_below(guess, gap, pairs.size)
+
     def learn(self, flips: Flips, answer: Answer) -> None:
         """Take in one answer: compare the candidate with those of this graph that were answered otherwise."""
         self.asked += 1
@@ -200,13 +234,30 @@ class MemoryGuide:
             self._failed.append(flips)
             for crossed in self._crossed:
                 self._outrank(crossed, flips)
+        if answer.score is not None:
+            level = log_odds(answer.score)
+            if answer.flipped:
+                self._level_crossed = level
+            else:
+                self._highest_failed = max(self._highest_failed, level)
+            self._compare(flips, level)
 
-    def _outrank(self, crossed: Flips, failed: Flips) -> None:
-        """Make sure that what crossed scores above what failed."""
-        if self._scores(crossed).sum() - self._scores(failed).sum() >= MARGIN:
+    def _compare(self, flips: Flips, level: float) -> None:
+        """Take in a score: what moved it farther must be thought to do so, and by as much at least."""
+        for other, its_level in self._scored:
+            gap = abs(level - its_level)
+            more, less = (flips, other) if level > its_level else (other, flips)
+            pairs, signs = self.memory.difference(more, less)
+            self.memory.calibration.tell(gap, float(self._scores(pairs) @ signs), pairs.size)
+            self._outrank(more, less, self.memory.calibration.guess(gap))
+        self._scored.append((flips, level))
+
+    def _outrank(self, more: Flips, less: Flips, margin: float = MARGIN) -> None:
+        """Make sure that one candidate scores above another, what crossed above what failed."""
+        if self._scores(more).sum() - self._scores(less).sum() >= margin:
             return
-        pairs, signs = self.memory.difference(crossed, failed)
-        missing = MARGIN - float(self._scores(pairs) @ signs)
+        pairs, signs = self.memory.difference(more, less)
+        missing = margin - float(self._scores(pairs) @ signs)
         trust = 1 / (float(self.memory.doubt[pairs].sum()) + NOISE)
         self.memory.learn(self.label, self.target, pairs, missing * trust * signs * self._sides[pairs], trust)
 
