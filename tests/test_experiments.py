@@ -279,7 +279,7 @@ def test_a_cluster_that_loses_a_worker_finds_the_same(lab: Lab, experiment: Expe
 
 
 def test_a_graph_counts_once_with_the_mean_of_its_runs(model, cohort) -> None:
-    results = cg.find_counterfactuals(model, cohort, runs=3, max_calls=40)
+    results = cg.find_counterfactuals(model, cohort, "ofs+obs", runs=3, max_calls=40)
     means = by_graph(results, lambda each: each.calls)
     assert means.tolist() == [sum(each.calls for each in results[i : i + 3]) / 3 for i in range(0, len(results), 3)]
     assert by_graph(results, lambda each: None).size == 0

@@ -92,7 +92,7 @@ def test_probabilities_of_other_classes_than_the_box_has_are_refused() -> None:
 def test_what_cannot_be_is_refused() -> None:
     graphs = random_graphs(2, 8, seed=0)
     with pytest.raises(InputError, match=r"searches that learn, such as 'learned'; 'ofs\+obs' uses classes only"):
-        cg.find_counterfactuals(Shares(28), graphs, scores=True)
+        cg.find_counterfactuals(Shares(28), graphs, "ofs+obs", scores=True)
     with pytest.raises(InputError, match="no method predict_proba"):
         cg.find_counterfactuals(lambda graphs: graphs[:, 0, 1], graphs, "learned", scores=True)
 
@@ -140,5 +140,5 @@ def test_on_the_command_line(tmp_path) -> None:
     done = CliRunner().invoke(app, [*command, "--method", "learned", "--scores"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)[0]["parameters"]["scores"] is True
-    refused = CliRunner().invoke(app, [*command, "--scores"])
+    refused = CliRunner().invoke(app, [*command, "--method", "ofs+obs", "--scores"])
     assert "searches that learn" in str(refused.exception) + refused.output
