@@ -181,3 +181,10 @@ def test_black_boxes_side_by_side(cohort: cg.GraphDataset, results: cg.Counterfa
         cg.Comparison({"rule": results})
     with pytest.raises(InputError, match="'half' are not of the same graphs"):
         cg.Comparison({"rule": results, "half": results[:30]})
+
+
+def test_one_person_of_a_cohort_is_explained_at_once(cohort: cg.GraphDataset) -> None:
+    local = cg.LocalExplanation.of(RULE, cohort, cohort.names[3], runs=10, seed=4)
+    runs = cg.find_counterfactuals(RULE, cohort.subset([3]), "ofs+obs", cohort, runs=10, seed=4)
+    assert [each.to_dict() for each in local.results] == [each.to_dict() for each in runs]
+    assert local.results[0].parameters["seed"] == 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,8 @@ from scipy.stats import rankdata
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.drawn import Drawn
 from countergraph.errors import InputError
+from countergraph.find import find_counterfactuals
+from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats, Indices, pairs_at
 
 RESAMPLES = 1000
@@ -29,7 +31,7 @@ class LocalExplanation(Drawn):
     Parameters
     ----------
     results
-        Counterfactuals of one graph, by one method (`find_counterfactuals` with ``runs=1000``, as in the paper).
+        Counterfactuals of one graph, by one method; `LocalExplanation.of` finds 1000, as in the paper.
     seed
         Of the resampling behind intervals and stability.
     """
@@ -44,6 +46,25 @@ class LocalExplanation(Drawn):
         first = self.results[0]
         if any((each.original != first.original).any() for each in self.results):
             raise InputError("a local explanation is of one graph; these results are of several")
+
+    @classmethod
+    def of(
+        cls,
+        black_box: object,
+        data: GraphDataset,
+        subject: str,
+        runs: int = 1000,
+        method: str = "ofs+obs",
+        seed: int = 0,
+        **options: Any,  # noqa: ANN401
+    ) -> Self:
+        """Search one person of a cohort many times, as the paper does, and explain what was found.
+
+        ``options`` are those of `find_counterfactuals`. The runs should be independent samples, so not of a search that
+        learns; method and seed are kept with the results.
+        """
+        person = data.subset([subject])
+        return cls(find_counterfactuals(black_box, person, method, data, runs=runs, seed=seed, **options), seed)
 
     @property
     def example(self) -> Counterfactual:
