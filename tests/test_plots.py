@@ -196,8 +196,9 @@ def test_three_classes_and_a_thousand_regions_are_drawn() -> None:
     whole = cg.GlobalExplanation(results)
     for kind in whole._plots:
         whole.plot(kind).figure.canvas.draw()
+    assert {f"{name} (changes, the 30 regions with the most)" for name in "abc"} <= set(texts(whole.plot()))
     whole.results.found[0].plot().figure.canvas.draw()
-    whole.view().to_json()
+    assert "mesh3d" not in whole.view().to_json()
 
 
 def test_the_circle_keeps_hemispheres_apart() -> None:
