@@ -198,7 +198,7 @@ def test_three_classes_and_a_thousand_regions_are_drawn() -> None:
         whole.plot(kind).figure.canvas.draw()
     assert {f"{name} (changes, the 30 regions with the most)" for name in "abc"} <= set(texts(whole.plot()))
     whole.results.found[0].plot().figure.canvas.draw()
-    assert "mesh3d" not in whole.view().to_json()
+    assert {trace.type for trace in whole.view().data} == {"scatter3d"}
 
 
 def test_the_circle_keeps_hemispheres_apart() -> None:

@@ -28,10 +28,10 @@ def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, norm
     if len(shown) < len(explanation.region_names):
         unit += f", the {len(shown)} regions with the most"
     for label, name in enumerate(explanation.classes):
-        panel = axes.inset_axes(((label + 0.24) / count, 0.22, 0.57 / count, 0.7))
+        panel = axes.inset_axes(((label + 0.22) / count, 0.22, 0.57 / count, 0.7))
         above, below = (table.to_numpy()[np.ix_(shown, shown)] for table in explanation.heatmaps(label, normalised))
         scale = Normalize(0, max(float(above.max()), float(below.max())) or 1.0)
-        for values, cmap, bar in ((above, ADDED_MAP, 0.86), (below, REMOVED_MAP, 0.94)):
+        for values, cmap, bar in ((above, ADDED_MAP, 0.83), (below, REMOVED_MAP, 0.905)):
             _draw_half(panel, values, cmap, scale, lower=cmap == REMOVED_MAP)
             side = axes.inset_axes(((label + bar) / count, 0.3, 0.018 / count, 0.54))
             colors = figure_of(axes).colorbar(ScalarMappable(scale, cmap), cax=side)
