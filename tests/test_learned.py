@@ -178,7 +178,7 @@ def test_the_account_is_complete() -> None:
 def test_an_answer_moves_only_what_it_is_about() -> None:
     from countergraph.search.conversation import Answer
 
-    memory = Memory(45, 3)
+    memory = Memory(45, 2, 3)
     guide = memory.guide(np.zeros(45, dtype=bool), 0, None)
     memory.guide(np.ones(45, dtype=bool), 1, None)
     memory.answers = 1000  # so that two more are no reason to compute the frequencies anew

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.search.conversation import Attempt, Flips, Task
-from countergraph.search.prefix import race
+from countergraph.search.prefix import stretched
 
 ORDERS = 8
 
@@ -13,7 +13,7 @@ ORDERS = 8
 def bisection(task: Task, start: Flips) -> Attempt:
     """Take growing steps along a random order until the class changes, then bisect; up to `ORDERS` orders."""
     for _ in range(ORDERS):
-        found = yield from race([random_order(task)])
+        found = yield from stretched(random_order(task))
         if found is not None:
             return found
     return None

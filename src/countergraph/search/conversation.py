@@ -24,6 +24,7 @@ from countergraph.graphs.pairs import Bits, Floats, Indices
 from countergraph.oracle.answers import Label
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.luck import Luck
+from countergraph.search.views import View
 
 Flips = Indices
 NO_FLIPS: Flips = np.empty(0, dtype=np.intp)
@@ -68,8 +69,10 @@ class Guide(Protocol):
     """How many answers the search itself had."""
     refused: int
     """How many of them left the class unchanged."""
+    starts: Luck
+    """Which way of starting pays, in this run."""
     luck: Luck
-    """Which way of proposing pays, in this run."""
+    """Which way of proposing does."""
 
     def learn(self, flips: Flips, answer: Answer) -> None:
         """Take in one answer."""
@@ -98,6 +101,9 @@ class Guide(Protocol):
 
     def neighbours(self) -> Floats:
         """Return how much more often each flip leads towards the nearest graphs of another class than of its own."""
+
+    def walk(self, view: View, size: int, doubts: Floats | float = 0.0) -> Flips:
+        """Return flips that lead towards the nearest graphs of another class in a view; ``doubts`` take from gains."""
 
 
 @dataclass(frozen=True, eq=False)

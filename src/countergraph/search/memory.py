@@ -6,6 +6,8 @@ breaks it, the weights of the pairs in which the two candidates differ move unti
 (AROW, Crammer et al. 2009, with a diagonal covariance). Candidates of one graph differ in few pairs, so an answer costs
 what it changes, and what one graph taught holds for all.
 
+What one graph alone says, against all others, goes into its own deviation from the shared weights (see `deviation`).
+
 With scores, any two candidates of a graph are compared, and the better one must be thought better by as much as its
 score is (see `calibration`). What is thought even better is left alone: far from the boundary scores say less.
 """
@@ -21,14 +23,16 @@ from countergraph.graphs.pairs import Bits, Floats
 from countergraph.oracle.answers import Label
 from countergraph.search.calibration import Calibration, log_odds
 from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Guide, Reference, Task
+from countergraph.search.deviation import Basis, Deviation, Individuality, directions
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.luck import Luck
 from countergraph.search.neighbours import towards_neighbours
 from countergraph.search.smoothing import Smoother
+from countergraph.search.views import View, degrees_of, walk
 
 MARGIN = 0.5
 NOISE = 1.0
-KEPT = 6
+KEPT = 3
 """How many candidates of each kind a new answer is compared with: the latest are the closest to the boundary."""
 ENOUGH = 5
 """Graphs of a class that the black box has named, from which on the labels of the reference do not count any more."""
@@ -45,16 +49,16 @@ class Memory:
     ----------
     n_pairs
         The pairs of a graph.
-    ways
-        How many ways of proposing there are to choose from.
+    starts, ways
+        How many ways of starting, and of proposing, there are to choose from.
     reference
         Labelled graphs to start from.
     """
 
-    def __init__(self, n_pairs: int, ways: int, reference: Reference | None = None) -> None:
+    def __init__(self, n_pairs: int, starts: int, ways: int, reference: Reference | None = None) -> None:
         self.n_pairs = n_pairs
         self.reference = reference
-        self.luck = Luck(ways)
+        self.starts, self.luck = Luck(starts), Luck(ways)
         self.answers = 0
         self.consistent = True
         self.calibration = Calibration()
@@ -68,6 +72,10 @@ class Memory:
         self._smooth = Smoother(n_pairs)
         self._marks = np.zeros(n_pairs)
         self._computed_at = -1.0
+        self._known = reference
+        self._seen: dict[View, Floats] = {}
+        self._basis: Basis | None = None
+        self.individuality = Individuality()
         for label in () if reference is None else reference.counts:
             self._meet(label)
 
@@ -108,6 +116,26 @@ class Memory:
         for other in others:
             self._learned[other][pairs] += step / len(others)
         self.doubt[pairs] = doubt * (1 - shrink * doubt)
+
+    def known(self) -> Reference:
+        """Return all graphs whose class is known: those of the reference or, without one, those of the run so far."""
+        if self._known is None or (self.reference is None and len(self._known.labels) < len(self.graphs)):
+            self._known = Reference(np.array(self.graphs), np.array(self.labels))
+            self._seen.clear()
+        return self._known
+
+    def seen(self, view: View) -> Floats:
+        """Return the vectors of all known graphs in a view."""
+        known = self.known()
+        if view not in self._seen:
+            self._seen[view] = np.array([view.vector(degrees_of(graph)) for graph in known.edges])
+        return self._seen[view]
+
+    def basis(self) -> Basis:
+        """Return the directions in which the graphs differ that are known when it is first asked for."""
+        if self._basis is None:
+            self._basis = directions(self.known().edges)
+        return self._basis
 
     def difference(self, more: Flips, less: Flips) -> tuple[Flips, Floats]:
         """Return the pairs that are in one of two sets only, with 1 for the first set and -1 for the second."""
@@ -156,7 +184,7 @@ class MemoryGuide:
         score: float | None = None,
     ) -> None:
         self.memory, self.graph, self.label, self.target, self.limits = memory, graph, label, target, limits
-        self.luck = memory.luck
+        self.starts, self.luck = memory.starts, memory.luck
         self.asked = self.refused = 0
         self._sides = np.where(graph, -1.0, 1.0)
         self._known: set[int] = set()
@@ -169,6 +197,7 @@ class MemoryGuide:
             self._highest_failed = log_odds(score)
             self._scored.append((NO_FLIPS, self._highest_failed))
         self._neighbours: Floats | None = None
+        self._deviation: Deviation | None = None
 
     def gains(self) -> Floats:
         """Return how far each flip is thought to carry the graph towards another class, for what it costs."""
@@ -181,10 +210,15 @@ class MemoryGuide:
         return gains if self.limits.allowed is None else np.where(self.limits.allowed, gains, 0.0)
 
     def _scores(self, pairs: Flips | slice = slice(None)) -> Floats:
-        away = -self.memory.weights(self.label, pairs)
-        if self.target is not None:
-            away = (away + self.memory.weights(self.target, pairs)) / 2
+        away = self._away(pairs)
+        if self._deviation is not None and self.memory.individuality.counts:
+            away = away + self._deviation.weights(pairs)
         return self._sides[pairs] * away
+
+    def _away(self, pairs: Flips | slice) -> Floats:
+        """Return how much the edges at some pairs speak against the graph's class, by what all share."""
+        away = -self.memory.weights(self.label, pairs)
+        return away if self.target is None else (away + self.memory.weights(self.target, pairs)) / 2
 
     def doubts(self) -> Floats:
         """Return how uncertain each gain is, a standard deviation."""
@@ -193,11 +227,19 @@ class MemoryGuide:
     def neighbours(self) -> Floats:
         """Return how much more often each flip leads towards the nearest graphs of another class than of its own."""
         if self._neighbours is None:
-            known = self.memory.reference or Reference(np.array(self.memory.graphs), np.array(self.memory.labels))
-            wanted = known.labels != self.label if self.target is None else known.labels == self.target
-            near = towards_neighbours(self.graph, known.edges, wanted, known.labels == self.label)
+            near = towards_neighbours(self.graph, self.memory.known().edges, *self._sorted())
             self._neighbours = self._worth(near)
         return self._neighbours
+
+    def walk(self, view: View, size: int, doubts: Floats | float = 0.0) -> Flips:
+        """Return flips that lead towards the nearest graphs of another class in a view (see `views.walk`)."""
+        known, (wanted, own) = self.memory.seen(view), self._sorted()
+        return walk(view, self.graph, known, wanted, own, size, lambda gains: self._worth(gains * (1.0 - doubts)))
+
+    def _sorted(self) -> tuple[Bits, Bits]:
+        """Tell which of the known graphs are of a wanted class, and which of this graph's own."""
+        labels = self.memory.known().labels
+        return labels != self.label if self.target is None else labels == self.target, labels == self.label
 
     @property
     def confirmations(self) -> int:
@@ -253,13 +295,28 @@ class MemoryGuide:
         self._scored.append((flips, level))
 
     def _outrank(self, more: Flips, less: Flips, margin: float = MARGIN) -> None:
-        """Make sure that one candidate scores above another, what crossed above what failed."""
-        if self._scores(more).sum() - self._scores(less).sum() >= margin:
-            return
+        """Make sure that one candidate scores above another, what crossed above what failed.
+
+        While the deviations do not count, the shared weights move first, and each deviation learns what they leave.
+        """
         pairs, signs = self.memory.difference(more, less)
-        missing = margin - float(self._scores(pairs) @ signs)
-        trust = 1 / (float(self.memory.doubt[pairs].sum()) + NOISE)
-        self.memory.learn(self.label, self.target, pairs, missing * trust * signs * self._sides[pairs], trust)
+        signs *= self._sides[pairs]
+        shared, own = float(signs @ self._away(pairs)), 0.0
+        if self._deviation is not None:
+            own = float(signs @ self._deviation.weights(pairs))
+            self.memory.individuality.tell(shared, own)
+        together = self.memory.individuality.counts
+        if shared + together * own >= margin:
+            return
+        deviation = self._deviation = self._deviation or Deviation(self.memory.basis())
+        spread, variance = deviation.spread(pairs, signs)
+        doubt = float(self.memory.doubt[pairs].sum())
+        missing, trust = margin - shared - together * own, 1 / (doubt + together * variance + NOISE)
+        self.memory.learn(self.label, self.target, pairs, missing * trust * signs, trust)
+        if not together:
+            missing -= missing * trust * doubt + own
+            trust = 1 / (variance + NOISE)
+        deviation.learn(spread, missing * trust, trust)
 
 
 def _key(flips: Flips) -> int:

@@ -10,18 +10,22 @@ NEAREST = 10
 FALL = 0.7
 
 
+def nearest(distances: Floats, members: Bits) -> Floats:
+    """Return a weight for each graph: the nearest member counts most, each one after it `FALL` times the one before."""
+    rows = np.flatnonzero(members)
+    rows = rows[np.argsort(distances[rows], kind="stable")][:NEAREST]
+    weights = np.zeros(distances.size)
+    weights[rows] = FALL ** np.arange(rows.size)
+    return np.asarray(weights / max(weights.sum(), 1.0))
+
+
 def towards_neighbours(graph: Bits, edges: Bits, wanted: Bits, own: Bits) -> Floats:
     """Return how much more often each flip leads towards the nearest wanted graphs than towards those of its own class.
 
-    The nearest graph counts most, each one after it `FALL` times the one before.
+    The graph itself is none of its neighbours.
     """
     differences = edges ^ graph
     distances = np.count_nonzero(differences, axis=1)
-    near = np.zeros(graph.size)
-    for members, sign in ((wanted, 1), (own, -1)):
-        rows = np.flatnonzero(members & (distances > 0))
-        rows = rows[np.argsort(distances[rows], kind="stable")][:NEAREST]
-        weights = FALL ** np.arange(rows.size)
-        if rows.size:
-            near += sign * (weights @ differences[rows].astype(np.float64)) / weights.sum()
-    return near
+    weights = nearest(distances, wanted & (distances > 0)) - nearest(distances, own & (distances > 0))
+    rows = np.flatnonzero(weights)
+    return np.asarray(weights[rows] @ differences[rows].astype(np.float64))

@@ -8,20 +8,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from countergraph.search.conversation import Attempt, Flips, Part
+from countergraph.search.luck import Luck
+
+ABREAST = 2
 
 
-def race(orders: Sequence[Flips]) -> Attempt:
-    """Ask longer and longer prefixes of all orders by turns; bisect the first that crosses.
+def stretched(order: Flips) -> Attempt:
+    """Ask longer and longer prefixes of an order; bisect where it crosses.
 
     The lengths are 1, 5, 21, 85, ...: all odd, since a black box may care about even and odd.
     """
-    runners, size = [order for order in orders if order.size], 1
-    while runners:
-        for order in runners:
-            if (yield order[:size]).flipped:
-                return (yield from bisected(order[:size], size // 4))
-        runners = [order for order in runners if order.size > size]
+    size = 1
+    while order.size:
+        if (yield order[:size]).flipped:
+            return (yield from bisected(order[:size], size // 4))
+        if order.size <= size:
+            break
+        size = 4 * size + 1
+    return None
+
+
+def race(orders: Sequence[Flips], luck: Luck, rng: np.random.Generator) -> Attempt:
+    """Let orders race to a crossing: at each length the `ABREAST` that luck favours; bisect the first that crosses."""
+    failed, size = {runner: 0 for runner, order in enumerate(orders) if order.size}, 1
+    while failed:
+        for runner in luck.line_up(list(failed), rng)[:ABREAST]:
+            prefix = orders[runner][:size]
+            crossed = (yield prefix).flipped
+            luck.tell(runner, crossed)
+            if crossed:
+                return (yield from bisected(prefix, failed[runner]))
+            failed[runner] = prefix.size
+        failed = {runner: length for runner, length in failed.items() if length < orders[runner].size}
         size = 4 * size + 1
     return None
 

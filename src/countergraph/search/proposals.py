@@ -1,4 +1,4 @@
-"""Ways to propose a closer counterfactual, each with one flip less than the best so far, or fewer.
+"""Ways to start, orders in which to flip pairs, and ways to propose a closer counterfactual, with fewer flips.
 
 None is good for every black box. The searches of a run find out together which one pays (see `luck`).
 """
@@ -9,20 +9,33 @@ from collections.abc import Callable
 
 import numpy as np
 
-from countergraph.graphs.pairs import Floats
 from countergraph.search.bisection import random_order
 from countergraph.search.conversation import Flips, Task
 from countergraph.search.memory import guide_of
+from countergraph.search.views import BY_COUNT, BY_DEGREE, strongest
 
 DARING = 0.3
+LONGEST_WALK = 341
 
 
-def strongest(gains: Floats, size: int) -> Flips:
-    """Return the flips of the largest gains, at most ``size``, largest first, and none that gains nothing."""
-    size = min(size, gains.size)
-    first = np.argpartition(-gains, size - 1)[:size] if size else np.empty(0, dtype=np.intp)
-    first = first[np.argsort(-gains[first], kind="stable")]
-    return first[gains[first] > 0]
+def what_all_learned(task: Task) -> Flips:
+    """Order the flips by what all searches of the run have learned."""
+    return strongest(guide_of(task).gains(), task.graph.size)
+
+
+def towards_the_nearest(task: Task) -> Flips:
+    """Order the flips by whether they lead towards the nearest graphs of another class."""
+    return strongest(guide_of(task).neighbours(), task.graph.size)
+
+
+def towards_like_degrees(task: Task) -> Flips:
+    """Walk towards the graphs of another class whose regions have the most similar degrees."""
+    return guide_of(task).walk(BY_DEGREE, LONGEST_WALK)
+
+
+def towards_like_counts(task: Task) -> Flips:
+    """Walk towards the graphs of another class that have the most similar numbers of regions of each degree."""
+    return guide_of(task).walk(BY_COUNT, LONGEST_WALK)
 
 
 def guided(task: Task, best: Flips) -> Flips:
@@ -40,6 +53,16 @@ def daring(task: Task, best: Flips) -> Flips:
 def neighbourly(task: Task, best: Flips) -> Flips:
     """Go towards the nearest graphs of another class."""
     return strongest(guide_of(task).neighbours(), best.size - 1)
+
+
+def by_degree(task: Task, best: Flips) -> Flips:
+    """Walk towards like degrees, with some daring."""
+    return guide_of(task).walk(BY_DEGREE, best.size - 1, DARING * task.rng.random(task.graph.size))
+
+
+def by_count(task: Task, best: Flips) -> Flips:
+    """Walk towards like numbers of regions of each degree, with some daring."""
+    return guide_of(task).walk(BY_COUNT, best.size - 1, DARING * task.rng.random(task.graph.size))
 
 
 def swapped(task: Task, best: Flips) -> Flips:
@@ -75,5 +98,13 @@ def _any_size(task: Task, most: int) -> int:
     return int(np.exp(task.rng.uniform(0, np.log(most + 1 - 1e-9))))
 
 
+Start = Callable[[Task], Flips]
+STARTS: tuple[Start, ...] = (
+    what_all_learned,
+    towards_the_nearest,
+    towards_like_degrees,
+    towards_like_counts,
+    random_order,
+)
 Proposal = Callable[[Task, Flips], Flips]
-LEARNED: tuple[Proposal, ...] = (guided, daring, neighbourly, swapped, thinned, fresh)
+LEARNED: tuple[Proposal, ...] = (guided, daring, neighbourly, by_degree, by_count, swapped, thinned, fresh)

@@ -9,28 +9,18 @@ import numpy as np
 from countergraph.search.conversation import Flips, Part, Search, Task
 
 
-def trimmed(line: Flips, patience: float = np.inf, knows: Callable[[Flips], bool] = lambda flips: False) -> Part:
+def trimmed(line: Flips, knows: Callable[[Flips], bool] = lambda flips: False) -> Part:
     """Undo chunks from the start of a line of changes, twice as many after a success, half as many after a failure.
 
-    Parameters
-    ----------
-    line
-        The changes, in the order in which to try to undo them.
-    patience
-        Give up after so many failures. With infinite patience every change that is left was tried alone.
-    knows
-        Tells what need not be asked, as it is known to fail.
+    Every change that is left was tried alone; what ``knows`` tells to fail is not asked.
     """
-    at, k, failed = 0, max(1, line.size // 4), 0
-    while at < line.size and failed < patience:
+    at, k = 0, max(1, line.size // 4)
+    while at < line.size:
         k = min(k, line.size - at)
         candidate = np.concatenate([line[:at], line[at + k :]])
-        known = not candidate.size or knows(candidate)
-        if not known and (yield candidate).flipped:
+        if candidate.size and not knows(candidate) and (yield candidate).flipped:
             line, k = candidate, 2 * k
-            continue
-        failed += not known
-        if k > 1:
+        elif k > 1:
             k //= 2
         else:
             at += 1

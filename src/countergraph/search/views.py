@@ -1,0 +1,122 @@
+"""How graphs may look to a black box that does not see single edges, and the way to another class in that view.
+
+A black box that embeds graphs calls a graph what it calls the graphs near to it. Near may mean the same connections
+(see `neighbours`), the same number of connections at each region, or as many regions of each number of connections. In
+the latter two a flip acts only through the degrees of its ends, so its gain is the sum of what they gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from countergraph.graphs.pairs import Bits, Floats, Indices, pair_ends, region_count
+from countergraph.search.neighbours import nearest
+
+Degrees = NDArray[np.intp]
+STRIDE = 4
+"""The walk looks again at where it is when it has become longer by one in so many."""
+
+
+class View(Protocol):
+    """Vectors of graphs that depend on the degrees of their vertices."""
+
+    def vector(self, degrees: Degrees) -> Floats:
+        """Return the vector of a graph."""
+
+    def pull(self, degrees: Degrees, direction: Floats) -> tuple[Floats, Floats]:
+        """Return how far one edge more, and one edge less, at each vertex moves the vector along a direction."""
+
+
+class DegreeView:
+    """The degree of each vertex; its root, since an edge more or less matters less where there are many."""
+
+    def vector(self, degrees: Degrees) -> Floats:
+        """Return the roots of the degrees."""
+        return np.sqrt(degrees)
+
+    def pull(self, degrees: Degrees, direction: Floats) -> tuple[Floats, Floats]:
+        """Return what one edge more and one less mean to each vertex."""
+        here = np.sqrt(degrees)
+        return (np.sqrt(degrees + 1) - here) * direction, (np.sqrt(np.maximum(degrees - 1, 0)) - here) * direction
+
+
+class CountView:
+    """How many vertices have each degree, whichever they are; the logarithm of the count and one."""
+
+    def vector(self, degrees: Degrees) -> Floats:
+        """Return the logarithms of the counts."""
+        return np.log1p(_counts(degrees))
+
+    def pull(self, degrees: Degrees, direction: Floats) -> tuple[Floats, Floats]:
+        """Return what it means that each vertex leaves those of its degree for the next, above or below."""
+        counts = _counts(degrees)
+        leave = (np.log(np.maximum(counts, 1)) - np.log1p(counts)) * direction
+        join = (np.log(counts + 2) - np.log1p(counts)) * direction
+        return leave[degrees] + join[degrees + 1], leave[degrees] + join[np.maximum(degrees - 1, 0)]
+
+
+BY_DEGREE, BY_COUNT = DegreeView(), CountView()
+
+
+def _counts(degrees: Degrees) -> NDArray[np.intp]:
+    """Return how many vertices have degree 0, 1, ... and up to one more than is possible."""
+    return np.bincount(degrees, minlength=degrees.size + 1)
+
+
+def degrees_of(graph: Bits) -> Degrees:
+    """Return the degree of each vertex."""
+    n = region_count(graph.size)
+    first, second = pair_ends(n)
+    edges = np.flatnonzero(graph)
+    return np.bincount(first[edges], minlength=n) + np.bincount(second[edges], minlength=n)
+
+
+def walk(
+    view: View, graph: Bits, known: Floats, wanted: Bits, own: Bits, size: int, worth: Callable[[Floats], Floats]
+) -> Indices:
+    """Return flips that lead, in a view, towards the nearest wanted graphs and away from those of the own class.
+
+    It is a walk in imagination: what is near is looked up again as the graph changes, and nothing is asked.
+
+    Parameters
+    ----------
+    view
+        What near means.
+    graph
+        Where to start.
+    known
+        The vectors of the graphs whose class is known.
+    wanted, own
+        Which of these are of a wanted class, and of the graph's own.
+    size
+        How many flips to return, at most.
+    worth
+        Turns what flips gain into what they are worth: nothing for those that may not be made.
+    """
+    first, second = pair_ends(region_count(graph.size))
+    degrees, flips = degrees_of(graph), np.empty(0, dtype=np.intp)
+    while flips.size < size and wanted.any() and own.any():
+        distances = ((known - view.vector(degrees)) ** 2).sum(axis=1)
+        direction = nearest(distances, wanted) @ known - nearest(distances, own) @ known
+        more, less = view.pull(degrees, direction)
+        gains = worth(np.where(graph, less[first] + less[second], more[first] + more[second]))
+        gains[flips] = 0
+        steps = strongest(gains, min(size - flips.size, 1 + flips.size // STRIDE))
+        if not steps.size:
+            break
+        flips = np.concatenate([flips, steps])
+        for ends in (first[steps], second[steps]):
+            np.add.at(degrees, ends, np.where(graph[steps], -1, 1))
+    return flips
+
+
+def strongest(gains: Floats, size: int) -> Indices:
+    """Return the flips of the largest gains, at most ``size``, largest first, and none that gains nothing."""
+    size = min(size, gains.size)
+    first = np.argpartition(-gains, size - 1)[:size] if size else np.empty(0, dtype=np.intp)
+    first = first[np.argsort(-gains[first], kind="stable")]
+    return first[gains[first] > 0]
