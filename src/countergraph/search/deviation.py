@@ -15,8 +15,8 @@ from countergraph.graphs.pairs import Bits, Floats, Indices
 Basis = NDArray[np.float32]
 DIRECTIONS = 64
 BASIS_BYTES = 128 * 2**20
-FADING, LEAD = 0.999, 5.0
-"""How much better deviations must have told, of late, to count."""
+FADING, SIGMAS = 0.999, 3.0
+"""How much better deviations must have told, of late, to count: beyond chance."""
 VARIANCE = 0.4
 """How uncertain the deviation is at first, in one pair; a weight that all share begins with 1."""
 
@@ -63,9 +63,11 @@ class Individuality:
 
     def __init__(self) -> None:
         self.counts = False
-        self.lead = 0.0
+        self.lead = self.decided = 0.0
 
     def tell(self, shared: float, own: float) -> None:
         """Take in what both said of a candidate that crossed, against one that did not."""
-        self.lead = FADING * self.lead + (int(shared + own > 0) - int(shared > 0))
-        self.counts = self.lead > LEAD
+        vote = int(shared + own > 0) - int(shared > 0)
+        self.lead = FADING * self.lead + vote
+        self.decided = FADING * self.decided + abs(vote)
+        self.counts = bool(self.lead > SIGMAS * np.sqrt(self.decided))
