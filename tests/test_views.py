@@ -135,3 +135,8 @@ def test_it_sees_what_a_black_box_that_sees_no_edges_sees(view: View) -> None:
     theirs = cg.find_counterfactuals(oracle, data, "ofs+obs", max_calls=250)
     assert np.mean([each.distance for each in ours]) < 0.75 * np.mean([each.distance for each in theirs])
     assert ours.calls < 0.6 * theirs.calls
+
+
+def test_directions_of_a_large_cohort_come_from_a_part_of_it() -> None:
+    edges = np.repeat(random_graphs(5, N, seed=0), 500, axis=0)
+    assert directions(edges).shape == (PAIRS, 4)

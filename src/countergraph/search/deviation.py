@@ -15,6 +15,8 @@ from countergraph.graphs.pairs import Bits, Floats, Indices
 Basis = NDArray[np.float32]
 DIRECTIONS = 64
 BASIS_BYTES = 128 * 2**20
+MOST_GRAPHS = 1000
+"""Of larger cohorts, directions are taken from every second graph, every third, and so on."""
 FADING, SIGMAS = 0.999, 3.0
 """How much better deviations must have told, of late, to count: beyond chance."""
 VARIANCE = 0.4
@@ -24,6 +26,7 @@ VARIANCE = 0.4
 def directions(edges: Bits) -> Basis:
     """Return the leading directions in which graphs differ, orthonormal columns (pairs, directions)."""
     most = min(DIRECTIONS, BASIS_BYTES // (4 * edges.shape[1]))
+    edges = edges[:: -(-len(edges) // MOST_GRAPHS)]
     centred = edges - edges.mean(axis=0)
     sizes, combinations = np.linalg.eigh(centred @ centred.T)
     kept = np.flatnonzero(sizes > 1e-9 * edges.size)[::-1][:most]
