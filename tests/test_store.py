@@ -159,6 +159,34 @@ def test_a_row_is_kept_once_and_only_when_finished(store) -> None:
             store.add(SETTING, a_row(1, stopped=stopped))
 
 
+@pytest.mark.parametrize("step", ["BEGIN IMMEDIATE", "DELETE FROM claims", "COMMIT"])
+def test_ctrl_c_inside_a_transaction_leaves_nothing_open(store, step: str) -> None:
+    class Interrupting(sqlite3.Connection):
+        """Lets Ctrl-C come right after a step."""
+
+        armed = False
+
+        def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+            cursor = super().execute(statement, *values)
+            if self.armed and statement.startswith(step):
+                self.armed = False
+                raise KeyboardInterrupt
+            return cursor
+
+    row = a_row(0)
+    with Store(store.path) as mine:
+        mine._database.close()
+        mine._database = sqlite3.connect(store.path, isolation_level=None, factory=Interrupting)
+        mine.claim(SETTING, [0], [0])
+        mine._database.armed = True
+        with pytest.raises(KeyboardInterrupt):
+            mine.add(SETTING, row)
+        assert not mine._database.in_transaction
+        mine.add(SETTING, row)
+    assert store.count() == 1
+    assert store.claim(SETTING, [0, 1], [0]) == [Place(1, 0)]
+
+
 def test_many_processes_may_make_the_same_store(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     code = "import sys; from countergraph.experiments.store import Store; Store(sys.argv[1]).close()"

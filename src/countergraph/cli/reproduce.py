@@ -49,13 +49,13 @@ def reproduce(
                 work.train(lambda name: bars.enter_context(fit_bar(f"training {name}", show)))
             with fit_bar("searching", show) as progress:
                 work.run(workers, scheduler, progress)
+        with working("writing", show):
+            written = work.write(target, command)
     except KeyboardInterrupt:
         err.print(
             f"interrupted: what was found is safe in {work.lab.store}; run the same command to go on", soft_wrap=True
         )
         raise typer.Exit(130) from None
-    with working("writing", show):
-        written = work.write(target, command)
     if json:
         print_json({"store": str(work.lab.store), "files": [str(path) for path in written]})
     elif not quiet:

@@ -120,14 +120,20 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._database.execute("BEGIN IMMEDIATE")
+        # Ctrl-C may come between any two steps: whatever it leaves open is rolled back, here or by the next.
+        self._roll_back()
         try:
+            self._database.execute("BEGIN IMMEDIATE")
             yield
+            self._database.execute("COMMIT")
         except BaseException:
+            self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        if self._database.in_transaction:
             self._database.execute("ROLLBACK")
             self._numbers.clear()
-            raise
-        self._database.execute("COMMIT")
 
     def name(self, fingerprint: str, name: str) -> None:
         """Keep what a cohort or a black box is called, for people."""
