@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import countergraph as cg
+from countergraph.search.conversation import Answer, Task
 from countergraph.search.luck import Luck
 from countergraph.search.memory import Memory
+from countergraph.search.winnow import winnowed
 from tests.conftest import random_graphs
 
 SMALL = 6
@@ -167,6 +169,39 @@ def test_one_graph_alone_needs_no_dataset(cohort: cg.GraphDataset, model: cg.Mod
     assert np.mean([each.distance for each in ours]) <= np.mean([each.distance for each in theirs])
 
 
+@pytest.mark.parametrize("far", [30, 60])
+def test_one_graph_alone_far_from_the_boundary_takes_half_of_the_calls(far: int) -> None:
+    weights = np.random.default_rng(6).normal(size=1770)
+    graphs, oracle = random_graphs(10, 60, seed=6, density=0.2), box(lambda e: (e @ weights > far).astype(int))
+    ours = [cg.find_counterfactual(oracle, graph, "learned") for graph in graphs]
+    theirs = [cg.find_counterfactual(oracle, graph, "ofs+obs") for graph in graphs]
+    assert all(each.found for each in ours)
+    assert np.median([each.calls for each in ours]) <= np.median([each.calls for each in theirs]) / 2
+    pairs = [(our.distance, their.distance) for our, their in zip(ours, theirs, strict=True) if their.found]
+    assert np.median([our for our, _ in pairs]) <= 1.2 * np.median([their for _, their in pairs])
+
+
+@given(seed=st.integers(0, 999), needed=st.sets(st.integers(0, 199), min_size=1, max_size=5))
+def test_winnowing_keeps_what_is_needed_and_comes_to_an_end(seed: int, needed: set[int]) -> None:
+    flips, rng = np.arange(200), np.random.default_rng(seed)
+    graph = np.zeros(1770, dtype=bool)
+    guide = Memory(graph.size, 1, 1).guide(graph, 0, None)
+    search, asked, best = winnowed(Task(graph, 0, 5, 2000, rng, guide=guide), flips), 0, flips
+    candidate = next(search)
+    while True:
+        assert np.isin(candidate, best).all()
+        crossed = needed <= set(candidate.tolist())
+        best, asked = candidate if crossed else best, asked + 1
+        try:
+            candidate = search.send(Answer(1, crossed))
+        except StopIteration as end:
+            found = end.value
+            break
+    assert found is best
+    assert asked < 200
+    assert best.size < 100
+
+
 def test_the_account_is_complete() -> None:
     oracle, graphs = box(linear(2, 66)), random_graphs(15, 12, seed=9)
     results = cg.find_counterfactuals(oracle, graphs, "learned", runs=2)
@@ -176,8 +211,6 @@ def test_the_account_is_complete() -> None:
 
 
 def test_an_answer_moves_only_what_it_is_about() -> None:
-    from countergraph.search.conversation import Answer
-
     memory = Memory(45, 2, 3)
     guide = memory.guide(np.zeros(45, dtype=bool), 0, None)
     memory.guide(np.ones(45, dtype=bool), 1, None)

@@ -114,12 +114,13 @@ def test_a_race_ends_just_behind_a_crossing(crossings: list[int], seed: int) -> 
         try:
             prefix = search.send(Answer(1, prefix.size >= crossings[runner]))
         except StopIteration as end:
-            found = end.value
+            found, winner = end.value
             break
     if found is None:
         assert min(crossings) > 100
     else:
-        assert found.size == crossings[int(found[0]) // 1000]
+        assert winner == int(found[0]) // 1000
+        assert found.size == crossings[winner]
 
 
 @pytest.mark.parametrize("view", [BY_DEGREE, BY_COUNT])

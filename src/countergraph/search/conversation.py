@@ -74,6 +74,10 @@ class Guide(Protocol):
     luck: Luck
     """Which way of proposing does."""
 
+    @property
+    def share(self) -> float:
+        """The part of a run's fruitless questions that is left to this search: all, once any has found something."""
+
     def learn(self, flips: Flips, answer: Answer) -> None:
         """Take in one answer."""
 

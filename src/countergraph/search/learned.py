@@ -1,6 +1,7 @@
 """The search that learns: every answer, to any search of the run, tells all of them what to ask next.
 
-1. Forward: the orders that the answers so far, the nearest graphs and chance suggest race to a first crossing.
+1. Forward: the orders that the answers so far, the nearest graphs and chance suggest race to a first crossing; what
+   chance found is winnowed.
 2. Improvement near the boundary: proposals with one change less, in the ways that have paid in this run, each success
    shortened, until enough in a row have failed.
 3. Backward: changes are undone in chunks, those thought least useful first, until no single one can be undone.
@@ -14,17 +15,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.search.bisection import bisection
+from countergraph.search.bisection import bisection, random_order
 from countergraph.search.conversation import NO_FLIPS, Attempt, Flips, Part, Search, Task
 from countergraph.search.enumeration import all_smaller
 from countergraph.search.memory import guide_of
-from countergraph.search.prefix import race, shortened, stretched
+from countergraph.search.prefix import bisected, race, shortened, stretched
 from countergraph.search.proposals import LEARNED, STARTS
 from countergraph.search.trim import trimmed
+from countergraph.search.winnow import patience, winnowed
 
-PATIENCE = 5
-PATIENCE_PER_CHANGE = 0.05
-"""Proposals in a row that may fail: more where there is more to win."""
+TRIES = 1000
+"""How many random sets to ask about where nothing else crossed."""
 REPEATS = 10
 """So many proposals that were made before count as one failure."""
 AGAIN = 0.7
@@ -44,11 +45,27 @@ def learned(task: Task, start: Flips) -> Search:
 
 
 def _forward(task: Task) -> Attempt:
-    found = yield from race([start(task) for start in STARTS], guide_of(task).starts, task.rng)
-    for pool in (task.removals, task.additions):
+    found, winner = yield from race([start(task) for start in STARTS], guide_of(task).starts, task.rng)
+    if found is not None and STARTS[winner] is not random_order:
+        return found
+    for order in (task.rng.permutation(task.removals), task.rng.permutation(task.additions)):
         if found is None:
-            found = yield from stretched(task.rng.permutation(pool))
-    return found if found is not None else (yield from bisection(task, NO_FLIPS))
+            found = yield from stretched(order)
+    if found is None:
+        found = yield from bisection(task, NO_FLIPS)
+    if found is None:
+        found = yield from _anywhere(task)
+    return found if found is None else (yield from winnowed(task, found))
+
+
+def _anywhere(task: Task) -> Attempt:
+    """Ask about random sets of any numbers of additions and removals. A run that never crossed gives up sooner."""
+    for _ in range(int(TRIES * guide_of(task).share)):
+        parts = [pool[task.rng.random(pool.size) < task.rng.random()] for pool in (task.additions, task.removals)]
+        candidate = task.rng.permutation(np.concatenate(parts))
+        if candidate.size and (yield candidate).flipped:
+            return (yield from bisected(candidate))
+    return None
 
 
 def _backward(task: Task, flips: Flips) -> Part:
@@ -59,7 +76,7 @@ def _backward(task: Task, flips: Flips) -> Part:
 def _improved(task: Task, best: Flips) -> Part:
     """Propose closer counterfactuals until enough proposals in a row have failed, or been made before."""
     guide, failed = guide_of(task), 0.0
-    while best.size > 1 and failed < PATIENCE + PATIENCE_PER_CHANGE * best.size:
+    while best.size > 1 and failed < patience(best):
         way = guide.luck.pick(task.rng)
         candidate = LEARNED[way](task, best)
         if not candidate.size or guide.knows(candidate):

@@ -61,6 +61,7 @@ class Memory:
         self.starts, self.luck = Luck(starts), Luck(ways)
         self.answers = 0
         self.consistent = True
+        self.crossed = False
         self.calibration = Calibration()
         self.doubt = np.ones(n_pairs)
         """The variance of each weight."""
@@ -242,6 +243,11 @@ class MemoryGuide:
         return labels != self.label if self.target is None else labels == self.target, labels == self.label
 
     @property
+    def share(self) -> float:
+        """The part of a run's fruitless questions that is left to this search: all, once any has found something."""
+        return 1.0 if self.memory.crossed else 1 / len(self.memory.graphs)
+
+    @property
     def confirmations(self) -> int:
         """How often a result must be confirmed."""
         return 1 if self.memory.consistent else MAJORITY
@@ -268,6 +274,7 @@ class MemoryGuide:
         self.memory.answers += 1
         self._known.add(_key(flips))
         if answer.flipped:
+            self.memory.crossed = True
             self._crossed.append(flips)
             for failed in self._failed:
                 self._outrank(flips, failed)

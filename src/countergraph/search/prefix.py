@@ -6,11 +6,11 @@ the difference: the first such place, where flips of the order never help the gr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
-from countergraph.search.conversation import Attempt, Flips, Part
+from countergraph.search.conversation import Answer, Attempt, Flips, Part
 from countergraph.search.luck import Luck
 
 ABREAST = 2
@@ -31,8 +31,13 @@ def stretched(order: Flips) -> Attempt:
     return None
 
 
-def race(orders: Sequence[Flips], luck: Luck, rng: np.random.Generator) -> Attempt:
-    """Let orders race to a crossing: at each length the `ABREAST` that luck favours; bisect the first that crosses."""
+def race(
+    orders: Sequence[Flips], luck: Luck, rng: np.random.Generator
+) -> Generator[Flips, Answer, tuple[Flips | None, int]]:
+    """Let orders race to a crossing: at each length the `ABREAST` that luck favours; bisect the first that crosses.
+
+    Also tell which it was.
+    """
     failed, size = {runner: 0 for runner, order in enumerate(orders) if order.size}, 1
     while failed:
         for runner in luck.line_up(list(failed), rng)[:ABREAST]:
@@ -40,11 +45,11 @@ def race(orders: Sequence[Flips], luck: Luck, rng: np.random.Generator) -> Attem
             crossed = (yield prefix).flipped
             luck.tell(runner, crossed)
             if crossed:
-                return (yield from bisected(prefix, failed[runner]))
+                return (yield from bisected(prefix, failed[runner])), runner
             failed[runner] = prefix.size
         failed = {runner: length for runner, length in failed.items() if length < orders[runner].size}
         size = 4 * size + 1
-    return None
+    return None, -1
 
 
 def bisected(order: Flips, low: int = 0) -> Part:

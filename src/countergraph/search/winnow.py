@@ -1,0 +1,34 @@
+"""Winnowing: of many changes that chance brought together, most do nothing, or harm. Chunks of them are blown away."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from countergraph.search.conversation import Flips, Part, Task
+from countergraph.search.memory import guide_of
+
+GROWTH, FALL = 2.0, 0.6
+"""How the chunks follow success and failure: more than two in five succeed, so that every answer tells something."""
+LEAST = 0.01
+"""The smallest chunk, as a share of what is left."""
+PATIENCE = 5
+PATIENCE_PER_CHANGE = 0.05
+
+
+def patience(flips: Flips) -> float:
+    """Return how many attempts in a row to come closer may fail: more where there is more to win."""
+    return PATIENCE + PATIENCE_PER_CHANGE * flips.size
+
+
+def winnowed(task: Task, flips: Flips) -> Part:
+    """Undo chunks at random, rather of what is thought to be of less use, until too many fail."""
+    guide, chunk, failed = guide_of(task), flips.size / 4, 0
+    while flips.size > 1 and failed < patience(flips):
+        gains = guide.gains()[flips]
+        hopes = gains / (gains.std() or 1.0) + task.rng.standard_normal(flips.size)
+        candidate = flips[np.argsort(hopes)][int(chunk) :]
+        if (yield candidate).flipped:
+            flips, chunk, failed = candidate, min(GROWTH * chunk, candidate.size / 2), 0
+        else:
+            chunk, failed = max(FALL * chunk, LEAST * flips.size, 1.0), failed + 1
+    return flips
