@@ -278,6 +278,14 @@ def test_memory_stays_flat_however_many_rows(store, tmp_path: Path) -> None:
     assert peak < 2 * 2**20
 
 
+def test_the_clock_runs_while_anybody_works(store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for graph, (begun, end) in enumerate([(0, 10), (2, 6), (8, 14), (20, 21), (30, 90)]):
+        monkeypatch.setattr(time, "time", lambda end=end: 1e9 + end)
+        store.add(SETTING, a_row(graph), seconds=end - begun)
+    assert store.spent(SETTING, range(4), [0]) == pytest.approx((10 + 4 + 6 + 1, 14 + 1))
+    assert store.spent(SETTING, [], [0]) == (0, 0)
+
+
 def test_flips_are_packed_small() -> None:
     result = cg.find_counterfactual(cg.LinearRule([[0, 1, 2]], [1.0], -1.0, 20), np.zeros(190, dtype=bool))
     row = Row.of(result, 4)

@@ -7,6 +7,7 @@ setting); a claim ends with its row, with its owner's death, or when its owner h
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import socket
@@ -17,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
@@ -52,6 +53,26 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 
 
 COLUMNS = ", ".join(Row._fields)
+
+
+class Spent(NamedTuple):
+    """Seconds that went into some searches."""
+
+    worker: float
+    """Of all processes together."""
+    clock: float
+    """While at least one of them was at work."""
+
+    @classmethod
+    def on(cls, stretches: Iterable[tuple[float, float]]) -> Self:
+        """Add up stretches of time, each from its beginning to its end."""
+        worker = clock = 0.0
+        last = -math.inf
+        for begun, end in sorted(stretches):
+            worker += end - begun
+            clock += max(0.0, end - max(begun, last))
+            last = max(last, end)
+        return cls(worker, clock)
 
 
 class Store:
@@ -244,13 +265,16 @@ class Store:
         count = "SELECT count(*) FROM searches WHERE setting = ?"
         return int(self._database.execute(count, (self._number(setting),)).fetchone()[0])
 
-    def seconds(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> float:
-        """Return how long processes worked for some places of a setting, all together."""
+    def spent(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> Spent:
+        """Return how long processes worked for some places of a setting."""
         wanted_graphs, wanted_runs = set(graphs), set(runs)
         rows = self._database.execute(
-            "SELECT graph, run, seconds FROM searches WHERE setting = ?", (self._number(setting),)
+            "SELECT graph, run, finished_at - seconds, finished_at FROM searches WHERE setting = ?",
+            (self._number(setting),),
         )
-        return float(sum(seconds for graph, run, seconds in rows if graph in wanted_graphs and run in wanted_runs))
+        return Spent.on(
+            [(begun, end) for graph, run, begun, end in rows if graph in wanted_graphs and run in wanted_runs]
+        )
 
     def results(
         self,

@@ -13,7 +13,7 @@ from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.experiments.experiment import Experiment
 from countergraph.experiments.lab import Lab
 from countergraph.experiments.setting import known_methods
-from countergraph.experiments.store import Store
+from countergraph.experiments.store import Spent, Store
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats
 
@@ -48,10 +48,10 @@ class Results:
         """Return the counterfactuals of an experiment."""
         return self.lab.results(self.store, self.done(experiment))
 
-    def seconds(self, experiment: Experiment) -> float:
-        """Return how long processes worked for an experiment, all together."""
+    def spent(self, experiment: Experiment) -> Spent:
+        """Return how long processes worked for an experiment."""
         done = self.done(experiment)
-        return self.store.seconds(self.lab.setting(done), self.lab.graphs(done), range(done.runs))
+        return self.store.spent(self.lab.setting(done), self.lab.graphs(done), range(done.runs))
 
     def data(self, experiment: Experiment) -> GraphDataset:
         """Return the cohort of an experiment."""
