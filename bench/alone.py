@@ -26,7 +26,7 @@ def main(kinds: tuple[str, ...] = BOXES) -> None:
     for kind in kinds:
         box = black_box(data, "asd", kind, root)
         for method in ("ofs+obs", "learned"):
-            results = [cg.find_counterfactual(box, graph, method) for graph in graphs]
+            results = [cg.find_counterfactual(box, graph, method, confirm=False) for graph in graphs]
             distances = np.array([np.inf if each.distance is None else each.distance for each in results])
             found, calls = sum(each.found for each in results), np.array([each.calls for each in results], dtype=float)
             row = f"{found}/{len(results)} | {quantiles(distances)} | {quantiles(calls)}"

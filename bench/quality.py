@@ -22,7 +22,7 @@ def main() -> None:
         optima = [cg.optimal_counterfactual(rule, graph).distance for graph in data.edges]
         print(f"| {cohort} | the optimum | | 0 | {np.median(np.array(optima)):g} | | | |")
         for method in METHODS:
-            results = cg.find_counterfactuals(rule, data, method, runs=runs)
+            results = cg.find_counterfactuals(rule, data, method, runs=runs, confirm=False)
             found = results.found
             distances = np.array([result.distance for result in found], dtype=float)
             above = distances - np.array([optima[result.graph_index] for result in found])

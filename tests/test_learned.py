@@ -126,17 +126,29 @@ def test_a_constant_black_box_is_given_up() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.05])
-def test_what_a_noisy_black_box_says_is_confirmed(rate: float) -> None:
+@pytest.mark.parametrize("method", cg.METHODS)
+def test_what_a_noisy_black_box_says_is_confirmed(method: str, rate: float) -> None:
     truth, rng = linear(11, 435), np.random.default_rng(0)
-    graphs = random_graphs(60, 30, seed=7, density=0.2)
+    edges = random_graphs(60, 30, seed=7, density=0.2)
+    data = cg.GraphDataset(edges, truth(edges))
 
     def noisy(edges: np.ndarray) -> np.ndarray:
         return truth(edges) ^ (rng.random(len(edges)) < rate)
 
-    results = cg.find_counterfactuals(box(noisy), graphs, "learned").found
-    assert len(results) > 45
+    results = cg.find_counterfactuals(box(noisy), data, method).found
+    assert len(results) > (10 if method.startswith("moves") else 40), "rather nothing than a lie"
     lies = [truth(changed(each))[0] == each.original_class for each in results]
     assert np.mean(lies) <= 2 * rate, "far fewer than the errors that a search collects"
+
+
+@pytest.mark.parametrize("method", ["ofs+obs", "bisect+ddmin"])
+def test_confirming_costs_one_call_and_changes_nothing_where_answers_agree(method: str) -> None:
+    graphs, oracle = random_graphs(10, 20, seed=7, density=0.2), box(linear(11, 190))
+    plain = cg.find_counterfactuals(oracle, graphs, method, confirm=False)
+    confirmed = cg.find_counterfactuals(oracle, graphs, method)
+    assert [each.distance for each in plain] == [each.distance for each in confirmed]
+    for before, after in zip(plain, confirmed, strict=True):
+        assert after.calls - before.calls in (1, 2), "the graph itself, too, where almost everything crossed"
 
 
 def test_a_slow_black_box_and_a_time_limit() -> None:

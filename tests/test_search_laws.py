@@ -62,18 +62,21 @@ ALONE = [method for method in cg.METHODS if not any(phase.learns for phase in pa
 ONLY_UNDOING = [method for method in ALONE if "+" in method and not method.endswith("+evolve")]
 
 
-@given(methods, boxes, graphs, st.integers(1, 40), st.integers(1, 60), st.integers(0, 99))
+@given(methods, boxes, graphs, st.integers(1, 40), st.integers(1, 60), st.integers(0, 99), st.booleans())
 @settings(max_examples=300)
-def test_laws_of_one_search(method: str, box: Box, graph: Edges, k: int, max_calls: int, seed: int) -> None:
+def test_laws_of_one_search(
+    method: str, box: Box, graph: Edges, k: int, max_calls: int, seed: int, confirm: bool
+) -> None:
     recorder = Recorder(box)
-    result = cg.find_counterfactual(recorder, graph, method, DATA, k=k, max_calls=max_calls, seed=seed)
+    result = cg.find_counterfactual(recorder, graph, method, DATA, k, max_calls, seed, confirm=confirm)
     own = box(graph[None])[0]
 
     assert result.original_class == own
     assert result.calls == len(recorder.seen) == sum(result.calls_by_phase.values()), "every question is counted"
     assert list(result.calls_by_phase) == method.split("+")
     assert all(calls <= max_calls for calls in result.calls_by_phase.values()), "within the budget, in each phase"
-    assert recorder.seen.count(graph.tobytes()) <= (1 if method in ALONE else 2), "the graph itself is asked once"
+    own_questions = 2 if confirm or method not in ALONE else 1
+    assert recorder.seen.count(graph.tobytes()) <= own_questions, "the graph itself is asked once, and to confirm"
     if not result.found:
         assert (result.distance, result.added, result.removed, result.adjacency) == (None, [], [], None)
         return

@@ -38,6 +38,7 @@ def find_counterfactual(
     time_limit: float | None = None,
     constraints: Constraints | None = None,
     scores: bool = False,
+    confirm: bool = True,
 ) -> Counterfactual:
     """Find the smallest change of one graph that changes its class.
 
@@ -68,6 +69,10 @@ def find_counterfactual(
     scores
         Let ``"learned"`` use the probabilities of a black box that has ``predict_proba``. A graph is still one call,
         and its class still what ``predict`` says.
+    confirm
+        Ask about the result again at the end, since a black box may contradict itself: what does not hold is dropped
+        for the best before it. It costs a call, and a few more where the black box is caught. The paper's methods
+        count as in the paper with ``confirm=False``; ``"learned"`` always confirms.
 
     Returns
     -------
@@ -75,7 +80,7 @@ def find_counterfactual(
         With ``found`` False if there was none within the budget.
     """
     edges = as_edge_vector(graph)[None]
-    options: dict[str, Any] = {"constraints": constraints, "scores": scores}
+    options: dict[str, Any] = {"constraints": constraints, "scores": scores, "confirm": confirm}
     [result] = find_counterfactuals(
         black_box, edges, method, dataset, k, max_calls, seed, target, time_limit, **options
     )
@@ -97,6 +102,7 @@ def find_counterfactuals(
     finished: Callable[[Counterfactual], None] | None = None,
     constraints: Constraints | None = None,
     scores: bool = False,
+    confirm: bool = True,
 ) -> Counterfactuals:
     """Find counterfactuals of many graphs, several times each, all in lockstep.
 
@@ -113,7 +119,7 @@ def find_counterfactuals(
         Called with a `Progress` after every round.
     finished
         Called with each result as soon as its search is finished.
-    black_box, method, dataset, k, max_calls, seed, target, constraints, scores
+    black_box, method, dataset, k, max_calls, seed, target, constraints, scores, confirm
         As in `find_counterfactual`.
 
     Returns
@@ -143,10 +149,11 @@ def find_counterfactuals(
     target = _target(target, classes)
     reference = None if dataset is None else Reference(dataset.edges, dataset.labels)
     atlas = None if dataset is None else dataset.atlas
+    confirms = confirm or any(phase.learns for phase in phases)
     limits = [NO_LIMITS if constraints is None else constraints.limits(graph, atlas, dataset) for graph in edges]
     words = [_moves(graph, atlas, limit) if _speaks(phases) else [] for graph, limit in zip(edges, limits, strict=True)]
     jobs = [
-        Job(graph, phases, k, max_calls, _seed(graph, seed, run_), target, reference, limit, moves)
+        Job(graph, phases, k, max_calls, _seed(graph, seed, run_), target, reference, limit, moves, confirms)
         for graph, limit, moves in zip(edges, limits, [[move.flips for move in own] for own in words], strict=True)
         for run_ in numbers
     ]
@@ -155,6 +162,8 @@ def find_counterfactuals(
         parameters["constraints"] = constraints.describe()
     if scores:
         parameters["scores"] = True
+    if not confirms:
+        parameters["confirm"] = False
     records: list[Record] = []
 
     def result(number: int) -> Counterfactual:

@@ -83,6 +83,7 @@ def explain(
     keep_edges: KeepEdges = False,
     keep_connected: KeepConnected = False,
     scores: Scores = False,
+    confirm: Annotated[bool, typer.Option(help="Ask about the result again; 'learned' always does.")] = True,
     root: Root = None,
     atlas: AtlasName = None,
     binarize: Binarize = None,
@@ -122,6 +123,7 @@ def explain(
                 progress,
                 constraints=asked,
                 scores=scores,
+                confirm=confirm,
             )
         except (Interrupted, BlackBoxError) as error:
             results, stopped = error.results, error

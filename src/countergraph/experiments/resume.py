@@ -48,7 +48,8 @@ def resume_counterfactuals(
         What the black box is called, with its version. Needed for anything but a `Model`, a `LinearRule` and
         scikit-learn's estimators, which are known by what they have learnt.
     black_box, graphs, method, dataset, k, max_calls, seed, target, runs, progress
-        As in `find_counterfactuals`. A method whose searches share what they learn shares it within a run.
+        As in `find_counterfactuals`, with ``confirm=False``. A method whose searches share what they learn shares it
+        within a run.
     """
     dataset = graphs if dataset is None else dataset
     setting = Setting(
@@ -103,6 +104,7 @@ def search(
             setting.target,
             runs=runs,
             progress=progress,
+            confirm=False,  # the paper counts no such call
             finished=None if setting.shares else lambda result, graphs=graphs: kept(result, graphs),  # type: ignore[misc]
         )
         if setting.shares:

@@ -67,8 +67,6 @@ class Guide(Protocol):
 
     asked: int
     """How many answers the search itself had."""
-    refused: int
-    """How many of them left the class unchanged."""
     starts: Luck
     """Which way of starting pays, in this run."""
     luck: Luck
@@ -80,13 +78,6 @@ class Guide(Protocol):
 
     def learn(self, flips: Flips, answer: Answer) -> None:
         """Take in one answer."""
-
-    @property
-    def confirmations(self) -> int:
-        """How often a result must be confirmed: once, or more where the black box has contradicted itself."""
-
-    def contradicted(self) -> None:
-        """Take in that the black box answered the same question in two ways."""
 
     def knows(self, flips: Flips) -> bool:
         """Tell whether the search has asked this before."""

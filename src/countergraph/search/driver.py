@@ -18,7 +18,7 @@ import numpy as np
 from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Bits
 from countergraph.oracle.answers import Label, Labels, Scored
-from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Guide, Reference, Task
+from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Reference, Task
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.memory import Memory
 from countergraph.search.methods import Phase
@@ -27,6 +27,8 @@ from countergraph.search.proposals import LEARNED, STARTS
 LANE_BYTES = 256 * 2**20
 ATTEMPTS = 4
 """How often a graph is searched when nothing that was found can be confirmed."""
+MAJORITY = 3
+"""How often a result must be confirmed when the black box is known to contradict itself."""
 MOST_IN_VAIN = 10
 """How many forbidden candidates a search may propose for each question that it may ask."""
 Stopped = Literal["finished", "not found", "max_calls", "time_limit", "already in target class", "interrupted"]
@@ -45,6 +47,16 @@ class Job:
     reference: Reference | None = None
     limits: Limits = NO_LIMITS
     moves: Sequence[Flips] = ()
+    confirm: bool = False
+    """Whether the result is to be asked about again."""
+
+
+@dataclass(eq=False)
+class Trust:
+    """How far the black box is believed in a run: less, once it has answered the same question in two ways."""
+
+    confirmations: int = 1
+    """How often a result must be confirmed."""
 
 
 @dataclass(eq=False)
@@ -60,6 +72,10 @@ class Record:
     stopped: Stopped | None = None
     earlier: list[tuple[Flips, Label]] = field(default_factory=list)
     """What was the best before, where results are to be confirmed."""
+    crossed: int = 0
+    """How many candidates changed the class."""
+    failed: int = 0
+    """How many did not."""
 
     def keep(self, flips: Flips, label: Label, spare: bool = False) -> None:
         """Keep a counterfactual if it is the best so far; with ``spare`` keep what was the best before, too."""
@@ -103,14 +119,14 @@ Conversation = Generator[Flips | None, Heard, None]
 answer, it goes on to its next question; so what searches learn from each other does not depend on their order."""
 
 
-def converse(job: Job, record: Record, memory: Memory | None = None) -> Conversation:
+def converse(job: Job, record: Record, trust: Trust, memory: Memory | None = None) -> Conversation:
     """Run one job: ask for the class of the graph, then run phase after phase, each within its own budget.
 
     The question for the graph's own class is the first call of the first phase. Of a candidate only what the limits
     allow is asked about; one of which nothing is left is no counterfactual, and is not asked about.
 
-    With a memory the search takes part in what the run learns, and its result is confirmed at the end, on the account
-    of the last phase; if nothing of it holds, it is searched again.
+    With a memory the search takes part in what the run learns. A result that is to be confirmed is so at the end, on
+    the account of the last phase; if nothing of it holds, it is searched again.
     """
     own = yield NO_FLIPS
     label = own.label
@@ -128,8 +144,8 @@ def converse(job: Job, record: Record, memory: Memory | None = None) -> Conversa
     for _ in range(ATTEMPTS):
         spent = yield from _phases(job, record, task)
         found = record.best is not None
-        if guide is not None:
-            yield from _confirm(job, record, label, guide)
+        if job.confirm:
+            yield from _confirm(job, record, label, trust)
         if not found or record.best is not None:
             break
     if record.best is not None and job.limits.most is not None and record.best.size > job.limits.most:
@@ -144,7 +160,7 @@ def _phases(job: Job, record: Record, task: Task) -> Generator[Flips | None, Hea
         search = phase.search(task, NO_FLIPS if record.best is None else record.best)
         flips, vain = next(search, None), 0
         while flips is not None:
-            to_confirm = task.guide is not None and phase is job.phases[-1] and record.best is not None
+            to_confirm = job.confirm and phase is job.phases[-1] and record.best is not None
             if record.calls[phase.name] >= job.max_calls - to_confirm or vain > MOST_IN_VAIN * job.max_calls:
                 spent = True
                 search.close()
@@ -155,7 +171,10 @@ def _phases(job: Job, record: Record, task: Task) -> Generator[Flips | None, Hea
                 record.calls[phase.name] += 1
                 answer = _answer(job, task.label, heard)
                 if answer.flipped:
-                    record.keep(flips, heard.label, spare=task.guide is not None)
+                    record.crossed += 1
+                    record.keep(flips, heard.label, spare=job.confirm)
+                else:
+                    record.failed += 1
                 if task.guide is not None:
                     task.guide.learn(flips, answer)
                 yield None
@@ -172,24 +191,24 @@ def _phases(job: Job, record: Record, task: Task) -> Generator[Flips | None, Hea
     return spent
 
 
-def _confirm(job: Job, record: Record, label: Label, guide: Guide) -> Conversation:
-    """Ask about the best again; where the black box contradicts itself, the majority of three answers counts.
+def _confirm(job: Job, record: Record, label: Label, trust: Trust) -> Conversation:
+    """Ask about the best again; where the black box contradicts itself, the majority of five answers counts.
 
     Whoever asks what is close to the boundary collects the errors of a black box that makes some; what does not hold is
     dropped for the best before it. The graph itself is asked again where little else was given its class, for then that
     one answer decided it all.
     """
     name = job.phases[-1].name
-    if record.best is not None and 3 * guide.refused < guide.asked and record.calls[name] < job.max_calls:
+    if record.best is not None and 2 * record.failed < record.crossed and record.calls[name] < job.max_calls:
         again = yield NO_FLIPS
         record.calls[name] += 1
         if again.label != label:
             record.forget()
         yield None
     votes = {True: 0, False: 0}
-    while record.best is not None and votes[True] < guide.confirmations:
+    while record.best is not None and votes[True] < trust.confirmations:
         if record.calls[name] >= job.max_calls:
-            if guide.confirmations > 1:
+            if trust.confirmations > 1:
                 record.forget()
             return
         heard = yield record.best
@@ -197,8 +216,8 @@ def _confirm(job: Job, record: Record, label: Label, guide: Guide) -> Conversati
         holds = _answer(job, label, heard).flipped
         votes[holds] += 1
         if not holds:
-            guide.contradicted()
-        if votes[False] == guide.confirmations:
+            trust.confirmations = MAJORITY
+        if votes[False] == trust.confirmations:
             record.fall_back()
             votes = {True: 0, False: 0}
         yield None
@@ -228,13 +247,13 @@ class _Lanes:
     """The running conversations. Row i of ``bits`` is the graph of lane i; the lanes in use are always the first."""
 
     def __init__(self, width: int, n_pairs: int, memory: Memory | None) -> None:
-        self.memory = memory
+        self.memory, self.trust = memory, Trust()
         self.bits = np.zeros((width, n_pairs), dtype=np.bool_)
         self.lanes: list[_Lane] = []
         self.questions: list[Flips] = []
 
     def enter(self, number: int, job: Job, record: Record) -> None:
-        talk = converse(job, record, self.memory)
+        talk = converse(job, record, self.trust, self.memory)
         self.bits[len(self.lanes)] = job.graph
         self.lanes.append(_Lane(talk, number))
         self.questions.append(_question(talk))

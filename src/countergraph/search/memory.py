@@ -36,8 +36,6 @@ KEPT = 3
 """How many candidates of each kind a new answer is compared with: the latest are the closest to the boundary."""
 ENOUGH = 5
 """Graphs of a class that the black box has named, from which on the labels of the reference do not count any more."""
-MAJORITY = 2
-"""How often a result must be confirmed when the black box is known to contradict itself."""
 GROWTH = 1.1
 """The frequencies and the smoothing are computed anew when there are so many times more answers than the last time."""
 
@@ -60,7 +58,6 @@ class Memory:
         self.reference = reference
         self.starts, self.luck = Luck(starts), Luck(ways)
         self.answers = 0
-        self.consistent = True
         self.crossed = False
         self.calibration = Calibration()
         self.doubt = np.ones(n_pairs)
@@ -186,7 +183,7 @@ class MemoryGuide:
     ) -> None:
         self.memory, self.graph, self.label, self.target, self.limits = memory, graph, label, target, limits
         self.starts, self.luck = memory.starts, memory.luck
-        self.asked = self.refused = 0
+        self.asked = 0
         self._sides = np.where(graph, -1.0, 1.0)
         self._known: set[int] = set()
         self._crossed: deque[Flips] = deque(maxlen=KEPT)
@@ -247,15 +244,6 @@ class MemoryGuide:
         """The part of a run's fruitless questions that is left to this search: all, once any has found something."""
         return 1.0 if self.memory.crossed else 1 / len(self.memory.graphs)
 
-    @property
-    def confirmations(self) -> int:
-        """How often a result must be confirmed."""
-        return 1 if self.memory.consistent else MAJORITY
-
-    def contradicted(self) -> None:
-        """Take in that the black box answered the same question in two ways."""
-        self.memory.consistent = False
-
     def knows(self, flips: Flips) -> bool:
         """Tell whether the search has asked this before."""
         return _key(flips) in self._known
@@ -279,7 +267,6 @@ class MemoryGuide:
             for failed in self._failed:
                 self._outrank(flips, failed)
         else:
-            self.refused += 1
             self._failed.append(flips)
             for crossed in self._crossed:
                 self._outrank(crossed, flips)
