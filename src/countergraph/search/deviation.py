@@ -7,6 +7,8 @@ knows; so the deviation is sought among the combinations of the known graphs, wh
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -55,7 +57,7 @@ class Deviation:
     def learn(self, spread: Floats, step: float, trust: float) -> None:
         """Move along what a signed sum says, and be surer of it."""
         self.mean += step * spread
-        self.covariance -= trust * np.outer(spread, spread)
+        self.covariance -= trust * (spread[:, None] * spread)
 
 
 class Individuality:
@@ -73,4 +75,4 @@ class Individuality:
         vote = int(shared + own > 0) - int(shared > 0)
         self.lead = FADING * self.lead + vote
         self.decided = FADING * self.decided + abs(vote)
-        self.counts = bool(self.lead > SIGMAS * np.sqrt(self.decided))
+        self.counts = self.lead > SIGMAS * math.sqrt(self.decided)

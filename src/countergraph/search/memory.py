@@ -142,7 +142,7 @@ class Memory:
         self._marks[less] -= 1
         signs = self._marks[both]
         self._marks[both] = 0
-        apart = np.flatnonzero(signs)
+        apart = signs.nonzero()[0]
         return both[apart], signs[apart]
 
     def _compute(self) -> None:
