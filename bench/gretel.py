@@ -1,8 +1,9 @@
 """The same search by GRETEL's own explainers, where the user has GRETEL. It is no part of this project.
 
 GRETEL is not a package but a folder: clone github.com/aiim-research/GRETEL, install what it needs, and say where it is
-with ``GRETEL_HOME``. Its explainers ask ``oracle.predict(instance)`` and read ``instance.data``, an adjacency matrix;
-that is all this adapter gives them, past GRETEL's own configuration.
+with ``GRETEL_HOME``. Its explainers ask ``oracle.predict(instance)`` and read ``instance.data``, an adjacency matrix,
+and what little they copy from one instance to the next; that is all this adapter gives them, past GRETEL's own
+configuration.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ class Instance:
     """A graph, as GRETEL's explainers see it."""
 
     data: Matrix
+    id: int = 0
+    label: int = 0
+    node_features: Any = None
     _nx_repr: Any = None
 
 
