@@ -23,8 +23,8 @@ from countergraph.experiments.store import Store
 class CountingStore(Store):
     """Counts in a file how many rows each process has added."""
 
-    def add(self, setting: Setting, row: Row, seconds: float = 0.0) -> None:
-        super().add(setting, row, seconds)
+    def add(self, setting: Setting, row: Row, seconds: float = 0.0, finished_at: float | None = None) -> None:
+        super().add(setting, row, seconds, finished_at)
         with (self.path.parent / f"added-{os.getpid()}").open("a") as file:
             file.write(".")
 

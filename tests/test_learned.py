@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from itertools import combinations
 from pathlib import Path
 from zlib import crc32
@@ -69,6 +70,18 @@ def test_it_finds_the_optimum_where_the_budget_allows_to_ask_everything(kind, se
     result = cg.find_counterfactual(box(function), graph, "learned", max_calls=ALL, seed=seed)
     assert result.distance == true_optimum(function, graph)
     assert result.calls <= ALL
+
+
+@given(st.sets(st.integers(0, 9), min_size=1), st.integers(0, 999))
+@settings(max_examples=25)
+def test_it_finds_the_only_counterfactual_of_all(wanted: set[int], seed: int) -> None:
+    """One graph of 1024 is of another class: nothing but asking everything finds it, and the budget allows for that."""
+    graph = np.random.default_rng(seed).random(10) < 0.5
+    only = graph.copy()
+    only[sorted(wanted)] ^= True
+    oracle = box(lambda edges: (edges == only).all(axis=1).astype(int))
+    result = cg.find_counterfactual(oracle, graph, "learned", max_calls=2000, seed=seed)
+    assert result.distance == len(wanted)
 
 
 @given(kinds, st.integers(0, 999), st.integers(1, 4))
@@ -139,6 +152,52 @@ def test_what_a_noisy_black_box_says_is_confirmed(method: str, rate: float) -> N
     assert len(results) > (10 if method.startswith("moves") else 40), "rather nothing than a lie"
     lies = [truth(changed(each))[0] == each.original_class for each in results]
     assert np.mean(lies) <= 2 * rate, "far fewer than the errors that a search collects"
+
+
+@pytest.mark.parametrize(("method", "budget"), [("ofs+obs", 120), ("bisect+evolve", 300), ("learned", 30)])
+def test_one_wrong_answer_does_not_cost_the_others_their_results(method: str, budget: int) -> None:
+    truth, graphs = linear(11, 435), random_graphs(30, 30, seed=7, density=0.2)
+
+    def founds(wrong: int) -> int:
+        asked = 0
+
+        def answer(edges: np.ndarray) -> np.ndarray:
+            nonlocal asked
+            numbers = np.arange(asked, asked + len(edges))
+            asked += len(edges)
+            return truth(edges) ^ (numbers == wrong)
+
+        return len(cg.find_counterfactuals(box(answer), graphs, method, max_calls=budget).found)
+
+    undisturbed = founds(-1)
+    assert undisturbed > 10
+    assert min(founds(wrong) for wrong in (100, 500, 900)) >= undisturbed - 2
+
+
+@given(st.sampled_from(cg.METHODS), st.integers(1, 30), st.integers(1, 40))
+def test_a_result_that_was_refuted_is_not_reported(method: str, budget: int, k: int) -> None:
+    """The first answer of all was wrong, and nothing is of another class."""
+    data, asked = cg.GraphDataset(random_graphs(6, 12, seed=3), [0, 1, 0, 1, 0, 1]), 0
+
+    def answer(edges: np.ndarray) -> np.ndarray:
+        nonlocal asked
+        asked += 1
+        return np.full(len(edges), int(asked == 1))
+
+    result = cg.find_counterfactual(box(answer), data.edges[0], method, data, k, budget)
+    assert not result.found
+    assert result.trace == ()
+
+
+def test_what_is_kept_to_fall_back_on_is_little() -> None:
+    graphs, weights = random_graphs(20, 60, seed=1, density=0.2), np.random.default_rng(0).normal(size=1770)
+    peaks = []
+    for confirm in (False, True):
+        tracemalloc.start()
+        cg.find_counterfactuals(box(lambda e: (e @ weights > 40).astype(int)), graphs, "ofs+obs", confirm=confirm)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 2 * peaks[0]
 
 
 @pytest.mark.parametrize("method", ["ofs+obs", "bisect+ddmin"])

@@ -159,7 +159,7 @@ def test_a_row_is_kept_once_and_only_when_finished(store) -> None:
             store.add(SETTING, a_row(1, stopped=stopped))
 
 
-@pytest.mark.parametrize("step", ["BEGIN IMMEDIATE", "DELETE FROM claims", "COMMIT"])
+@pytest.mark.parametrize("step", ["BEGIN IMMEDIATE", "DELETE FROM claims", "COMMIT", "ROLLBACK"])
 def test_ctrl_c_inside_a_transaction_leaves_nothing_open(store, step: str) -> None:
     class Interrupting(sqlite3.Connection):
         """Lets Ctrl-C come right after a step."""
@@ -168,22 +168,20 @@ def test_ctrl_c_inside_a_transaction_leaves_nothing_open(store, step: str) -> No
 
         def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
             cursor = super().execute(statement, *values)
-            if self.armed and statement.startswith(step):
-                self.armed = False
+            if self.armed and statement.startswith((step, "DELETE FROM claims")):
+                self.armed = step == "ROLLBACK" and not statement.startswith(step)
                 raise KeyboardInterrupt
             return cursor
 
-    row = a_row(0)
     with Store(store.path) as mine:
         mine._database.close()
         mine._database = sqlite3.connect(store.path, isolation_level=None, factory=Interrupting)
-        mine.claim(SETTING, [0], [0])
         mine._database.armed = True
         with pytest.raises(KeyboardInterrupt):
-            mine.add(SETTING, row)
+            mine.add(SETTING, a_row(0))
         assert not mine._database.in_transaction
-        mine.add(SETTING, row)
-    assert store.count() == 1
+        mine.add(SETTING, a_row(0))
+    assert store.count(SETTING) == store.count() == 1, "a row of this setting, not of a number that was rolled back"
     assert store.claim(SETTING, [0, 1], [0]) == [Place(1, 0)]
 
 

@@ -71,8 +71,9 @@ def find_counterfactual(
         and its class still what ``predict`` says.
     confirm
         Ask about the result again at the end, since a black box may contradict itself: what does not hold is dropped
-        for the best before it. It costs a call, and a few more where the black box is caught. The paper's methods
-        count as in the paper with ``confirm=False``; ``"learned"`` always confirms.
+        for the best before it. It costs a call or two, and a few more where the black box is caught. With
+        ``confirm=False`` the paper's methods count as in the paper; ``"learned"`` always confirms. What a time limit or
+        Ctrl-C leaves is not confirmed.
 
     Returns
     -------
@@ -208,6 +209,8 @@ def find_counterfactuals(
         error.results = results()
         raise
     except KeyboardInterrupt:
+        for record in records:
+            record.hold_to_most()
         interrupted = Interrupted("the search was interrupted; .results holds what was found")
         interrupted.results = results()
         raise interrupted from None

@@ -113,16 +113,16 @@ def _run_on_cluster(path: Path, units: Sequence[Unit], scheduler: str) -> None:
                     break
                 future = next(finished)
                 unit = owners.pop(future)
-                for row, seconds in future.result():
-                    store.add(unit.setting, row, seconds)
+                for row, seconds, finished_at in future.result():
+                    store.add(unit.setting, row, seconds, finished_at)
             units = _unfinished(store, units)
             if units:
                 time.sleep(PAUSE)
 
 
-def _search(unit: Unit, places: list[Place]) -> list[tuple[Row, float]]:
-    found: list[tuple[Row, float]] = []
-    unit.search(places, lambda row, seconds: found.append((row, seconds)))
+def _search(unit: Unit, places: list[Place]) -> list[tuple[Row, float, float]]:
+    found: list[tuple[Row, float, float]] = []
+    unit.search(places, lambda row, seconds: found.append((row, seconds, time.time())))
     return found
 
 

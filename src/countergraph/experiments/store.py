@@ -153,8 +153,8 @@ class Store:
 
     def _roll_back(self) -> None:
         if self._database.in_transaction:
-            self._database.execute("ROLLBACK")
             self._numbers.clear()
+            self._database.execute("ROLLBACK")
 
     def name(self, fingerprint: str, name: str) -> None:
         """Keep what a cohort or a black box is called, for people."""
@@ -219,10 +219,11 @@ class Store:
             )
         return free
 
-    def add(self, setting: Setting, row: Row, seconds: float = 0.0) -> None:
+    def add(self, setting: Setting, row: Row, seconds: float = 0.0, finished_at: float | None = None) -> None:
         """Keep a finished search, at once. A row that is there already stays as it is.
 
         ``seconds`` is how long its process worked for it: in lockstep, since the search that ended before it.
+        ``finished_at`` is when it ended, if not now.
         """
         if row.stopped in ("time_limit", "interrupted"):
             raise InputError(f"a search that was stopped by {row.stopped} is not finished, and not kept")
@@ -231,7 +232,7 @@ class Store:
             self._database.execute(
                 f"INSERT OR IGNORE INTO searches (setting, {COLUMNS}, seconds, finished_at) "
                 f"VALUES (?{', ?' * len(row)}, ?, ?)",
-                (number, *row, seconds, time.time()),
+                (number, *row, seconds, time.time() if finished_at is None else finished_at),
             )
             self._database.execute(
                 "DELETE FROM claims WHERE setting = ? AND graph = ? AND run = ?", (number, row.graph, row.run)

@@ -307,4 +307,13 @@ def make_report(
     local = {name: find(black_box, data.subset([name]), method, data, runs=local_runs, **options) for name in names}
     made = Report(black_box, data, results, local)
     people = {name: made.person(name) for name in names}
-    return replace(made, proven={name: certify(black_box, each) for name, each in people.items() if each.found})
+    proven = {name: _proven(black_box, each) for name, each in people.items() if each.found}
+    return replace(made, proven=proven)
+
+
+def _proven(black_box: object, result: Counterfactual) -> Counterfactual:
+    """Prove what can be proven: nothing, of a black box that does not say again what it said."""
+    try:
+        return certify(black_box, result)
+    except InputError:
+        return result

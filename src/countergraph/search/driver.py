@@ -8,6 +8,7 @@ or in any company.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -25,6 +26,8 @@ from countergraph.search.methods import Phase
 from countergraph.search.proposals import LEARNED, STARTS
 
 LANE_BYTES = 256 * 2**20
+SPARES = 32
+"""How many earlier results a search keeps to fall back on."""
 ATTEMPTS = 4
 """How often a graph is searched when nothing that was found can be confirmed."""
 MAJORITY = 3
@@ -52,14 +55,6 @@ class Job:
 
 
 @dataclass(eq=False)
-class Trust:
-    """How far the black box is believed in a run: less, once it has answered the same question in two ways."""
-
-    confirmations: int = 1
-    """How often a result must be confirmed."""
-
-
-@dataclass(eq=False)
 class Record:
     """What the driver knows of one search; complete when ``stopped`` is set, and true at any time before."""
 
@@ -70,12 +65,17 @@ class Record:
     best_label: Label | None = None
     trace: list[tuple[int, int]] = field(default_factory=list)
     stopped: Stopped | None = None
-    earlier: list[tuple[Flips, Label]] = field(default_factory=list)
+    earlier: deque[tuple[Flips, Label]] = field(default_factory=lambda: deque(maxlen=SPARES))
     """What was the best before, where results are to be confirmed."""
     crossed: int = 0
     """How many candidates changed the class."""
     failed: int = 0
     """How many did not."""
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether almost all candidates changed the class: then that of the graph itself may be a mistake."""
+        return 2 * self.failed < self.crossed
 
     def keep(self, flips: Flips, label: Label, spare: bool = False) -> None:
         """Keep a counterfactual if it is the best so far; with ``spare`` keep what was the best before, too."""
@@ -87,14 +87,34 @@ class Record:
 
     def fall_back(self) -> None:
         """Drop the best, and return to what was the best before."""
-        self.best, self.best_label = self.earlier.pop() if self.earlier else (None, None)
+        if not self.earlier:
+            self.forget()
+            return
+        self.best, self.best_label = self.earlier.pop()
         self.trace.pop()
+
+    def hold_to_most(self) -> None:
+        """Drop everything if the best has more changes than it may."""
+        if self.best is not None and self.limits.most is not None and self.best.size > self.limits.most:
+            self.forget()
 
     def forget(self) -> None:
         """Drop everything that was found."""
         self.best = self.best_label = None
         self.earlier.clear()
         self.trace.clear()
+
+
+@dataclass(eq=False)
+class Trust:
+    """How far the black box is believed in a run: less, once it has answered the same question in two ways."""
+
+    confirmations: int = 1
+    """How often a result must be confirmed."""
+
+    def questions(self, record: Record) -> int:
+        """Return how many questions it may take to confirm the result of a search."""
+        return (2 * self.confirmations - 1) * (1 + record.one_sided)
 
 
 class Progress(NamedTuple):
@@ -142,26 +162,26 @@ def converse(job: Job, record: Record, trust: Trust, memory: Memory | None = Non
     yield None
     spent = False
     for _ in range(ATTEMPTS):
-        spent = yield from _phases(job, record, task)
-        found = record.best is not None
-        if job.confirm:
-            yield from _confirm(job, record, label, trust)
-        if not found or record.best is not None:
+        spent = yield from _phases(job, record, task, trust)
+        if not job.confirm or record.best is None or (yield from _confirm(job, record, label, trust)):
             break
-    if record.best is not None and job.limits.most is not None and record.best.size > job.limits.most:
-        record.forget()
+    record.earlier.clear()
+    record.hold_to_most()
     record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
 
 
-def _phases(job: Job, record: Record, task: Task) -> Generator[Flips | None, Heard, bool]:
-    """Run phase after phase, and hand on what the black box answers; return whether a budget was spent."""
+def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Flips | None, Heard, bool]:
+    """Run phase after phase, and hand on what the black box answers; return whether a budget was spent.
+
+    What it takes to confirm the result is left of the budget of the last phase.
+    """
     spent = False
     for phase in job.phases:
         search = phase.search(task, NO_FLIPS if record.best is None else record.best)
         flips, vain = next(search, None), 0
         while flips is not None:
-            to_confirm = job.confirm and phase is job.phases[-1] and record.best is not None
-            if record.calls[phase.name] >= job.max_calls - to_confirm or vain > MOST_IN_VAIN * job.max_calls:
+            kept_back = trust.questions(record) if job.confirm and phase is job.phases[-1] else 0
+            if record.calls[phase.name] >= job.max_calls - kept_back or vain > MOST_IN_VAIN * job.max_calls:
                 spent = True
                 search.close()
                 break
@@ -191,36 +211,35 @@ def _phases(job: Job, record: Record, task: Task) -> Generator[Flips | None, Hea
     return spent
 
 
-def _confirm(job: Job, record: Record, label: Label, trust: Trust) -> Conversation:
-    """Ask about the best again; where the black box contradicts itself, the majority of five answers counts.
+def _confirm(job: Job, record: Record, label: Label, trust: Trust) -> Generator[Flips | None, Heard, bool]:
+    """Ask about the best again, and drop what does not hold for the best before it; return False to search again.
 
-    Whoever asks what is close to the boundary collects the errors of a black box that makes some; what does not hold is
-    dropped for the best before it. The graph itself is asked again where little else was given its class, for then that
-    one answer decided it all.
+    Whoever asks what is close to the boundary collects the errors of a black box that makes some. The graph itself is
+    asked again where little else was given its class, for then that one answer decided it all.
     """
-    name = job.phases[-1].name
-    if record.best is not None and 2 * record.failed < record.crossed and record.calls[name] < job.max_calls:
-        again = yield NO_FLIPS
+    if record.one_sided and not (yield from _upheld(job, record, label, NO_FLIPS, trust)):
+        record.forget()
+        return True
+    while record.best is not None and not (yield from _upheld(job, record, label, record.best, trust)):
+        record.fall_back()
+    return record.best is not None or record.calls[job.phases[-1].name] >= job.max_calls
+
+
+def _upheld(job: Job, record: Record, label: Label, flips: Flips, trust: Trust) -> Generator[Flips | None, Heard, bool]:
+    """Ask for an answer again; where the black box contradicts itself, the majority of five counts.
+
+    Where the budget of the last phase does not allow for five, it is the majority of those it does.
+    """
+    name, votes = job.phases[-1].name, {True: 0, False: 0}
+    while max(votes.values()) < trust.confirmations and record.calls[name] < job.max_calls:
+        heard = yield flips
         record.calls[name] += 1
-        if again.label != label:
-            record.forget()
-        yield None
-    votes = {True: 0, False: 0}
-    while record.best is not None and votes[True] < trust.confirmations:
-        if record.calls[name] >= job.max_calls:
-            if trust.confirmations > 1:
-                record.forget()
-            return
-        heard = yield record.best
-        record.calls[name] += 1
-        holds = _answer(job, label, heard).flipped
+        holds = _answer(job, label, heard).flipped if flips.size else heard.label == label
         votes[holds] += 1
         if not holds:
             trust.confirmations = MAJORITY
-        if votes[False] == trust.confirmations:
-            record.fall_back()
-            votes = {True: 0, False: 0}
         yield None
+    return votes[True] > votes[False]
 
 
 def _answer(job: Job, label: Label, heard: Heard) -> Answer:
@@ -392,4 +411,6 @@ def _fill(lanes: _Lanes, waiting: Iterator[tuple[int, Job, Record]]) -> None:
 
 def _out_of_time(records: list[Record]) -> None:
     for record in records:
-        record.stopped = record.stopped or "time_limit"
+        if record.stopped is None:
+            record.hold_to_most()
+            record.stopped = "time_limit"

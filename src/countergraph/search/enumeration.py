@@ -16,16 +16,27 @@ def all_smaller(task: Task, best: Flips | None) -> Search:
 
     What it finds is a closest counterfactual; if it finds none, the best is one.
     """
-    pool = np.flatnonzero(np.ones_like(task.graph) if task.limits.allowed is None else task.limits.allowed)
-    pairs = pool.size
-    guide, sizes = guide_of(task), range(1, pairs + 1 if best is None else best.size)
-    left = task.max_calls - 1 - guide.asked
-    for size in sizes:
-        left -= comb(pairs, size)
-        if left < 0:
-            return
-    for size in sizes:
+    guide, pool = guide_of(task), _pool(task)
+    for size in _sizes(pool, best) if affordable(task, best) else ():
         for chosen in combinations(pool.tolist(), size):
             flips = np.array(chosen, dtype=np.intp)
             if not guide.knows(flips) and (yield flips).flipped:
                 return
+
+
+def affordable(task: Task, best: Flips | None) -> bool:
+    """Tell whether the budget allows to ask about all sets of fewer changes than the best, or all there are."""
+    pool, left = _pool(task), task.max_calls - 1 - guide_of(task).asked
+    for size in _sizes(pool, best):
+        left -= comb(pool.size, size)
+        if left < 0:
+            return False
+    return True
+
+
+def _pool(task: Task) -> Flips:
+    return np.flatnonzero(np.ones_like(task.graph) if task.limits.allowed is None else task.limits.allowed)
+
+
+def _sizes(pool: Flips, best: Flips | None) -> range:
+    return range(1, pool.size + 1 if best is None else best.size)

@@ -17,7 +17,7 @@ import numpy as np
 
 from countergraph.search.bisection import bisection, random_order
 from countergraph.search.conversation import NO_FLIPS, Attempt, Flips, Part, Search, Task
-from countergraph.search.enumeration import all_smaller
+from countergraph.search.enumeration import affordable, all_smaller
 from countergraph.search.memory import guide_of
 from countergraph.search.prefix import bisected, race, shortened, stretched
 from countergraph.search.proposals import LEARNED, STARTS
@@ -53,7 +53,7 @@ def _forward(task: Task) -> Attempt:
             found = yield from stretched(order)
     if found is None:
         found = yield from bisection(task, NO_FLIPS)
-    if found is None:
+    if found is None and not affordable(task, None):
         found = yield from _anywhere(task)
     return found if found is None else (yield from winnowed(task, found))
 
