@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +43,7 @@ def store(tmp_path: Path):
 def test_what_comes_back_is_what_was_found(store, model, cohort, method: str) -> None:
     options = {"k": 3, "max_calls": 80, "seed": 5, "runs": 2}
     stored = resume_counterfactuals(store, model, cohort, method, target="ASD", **options)
-    found = cg.find_counterfactuals(model, cohort, method, target="ASD", confirm=False, **options)
+    found = cg.find_counterfactuals(model, cohort, method, target="ASD", **options)
     assert [each.to_dict() for each in stored] == [each.to_dict() for each in found]
     assert stored[0].atlas == cohort.atlas
     assert store.count() == len(found)
@@ -81,7 +81,7 @@ def test_what_was_found_before_an_interruption_is_kept(store, model, cohort) -> 
     assert 0 < kept < len(cohort)
     results = resume_counterfactuals(store, model, cohort, "ofs+obs", max_calls=60, box="impatient")
     assert [each.to_dict() for each in results] == [
-        each.to_dict() for each in cg.find_counterfactuals(model, cohort, "ofs+obs", max_calls=60, confirm=False)
+        each.to_dict() for each in cg.find_counterfactuals(model, cohort, "ofs+obs", max_calls=60)
     ]
 
 
@@ -234,6 +234,39 @@ def test_a_store_of_an_older_version_is_migrated(store, monkeypatch: pytest.Monk
     monkeypatch.setattr(store_module, "MIGRATIONS", later)
     with Store(store.path) as whole:
         assert "other" not in next(whole.rows())
+
+
+def test_a_store_from_before_results_were_confirmed_is_as_good_as_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, whole = tmp_path / "old.sqlite", store_module.MIGRATIONS
+    monkeypatch.setattr(store_module, "MIGRATIONS", whole[:1])
+    with Store(path) as old:
+        values = {name: value for name, value in asdict(SETTING).items() if name != "confirm"}
+        old._database.execute(
+            f"INSERT INTO settings (key, {', '.join(values)}) VALUES (?{', ?' * len(values)})",
+            (SETTING.key, *values.values()),
+        )
+        old.add(SETTING, a_row(0))
+    monkeypatch.setattr(store_module, "MIGRATIONS", whole)
+    with Store(path) as new:
+        assert new.settings() == [SETTING]
+        assert new.missing(SETTING, [0, 1], [0]) == [Place(1, 0)]
+        assert new.missing(replace(SETTING, confirm=True), [0], [0]) == [Place(0, 0)]
+        new.add(replace(SETTING, confirm=True), a_row(0))
+        assert [each.confirm for each in new.settings()] == [False, True]
+
+
+def test_confirmed_and_unconfirmed_searches_are_kept_apart(store, model, cohort) -> None:
+    plain = resume_counterfactuals(store, model, cohort, "ofs+obs", max_calls=60, confirm=False)
+    confirmed = resume_counterfactuals(store, model, cohort, "ofs+obs", max_calls=60)
+    assert store.count() == 2 * len(cohort)
+    assert sum(each.calls for each in confirmed) > sum(each.calls for each in plain)
+    assert {each.parameters.get("confirm") for each in plain} == {False}
+    resume_counterfactuals(store, model, cohort, max_calls=60, confirm=False)
+    learned = resume_counterfactuals(store, model, cohort, max_calls=60)
+    assert store.count() == 3 * len(cohort), "learned always confirms"
+    assert learned[0].parameters == {"k": 5, "max_calls": 60, "seed": 0, "target": None}
 
 
 def test_rows_of_another_version_of_countergraph_are_not_taken_for_ours(store) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from countergraph.counterfactual import Counterfactual, Counterfactuals
@@ -34,6 +35,7 @@ def resume_counterfactuals(
     runs: int | Sequence[int] = 1,
     box: str | None = None,
     progress: Callable[[Progress], None] | None = None,
+    confirm: bool = True,
 ) -> Counterfactuals:
     """Find counterfactuals of many graphs as `find_counterfactuals` does, going on where an earlier call stopped.
 
@@ -47,9 +49,8 @@ def resume_counterfactuals(
     box
         What the black box is called, with its version. Needed for anything but a `Model`, a `LinearRule` and
         scikit-learn's estimators, which are known by what they have learnt.
-    black_box, graphs, method, dataset, k, max_calls, seed, target, runs, progress
-        As in `find_counterfactuals`, with ``confirm=False``. A method whose searches share what they learn shares it
-        within a run.
+    black_box, graphs, method, dataset, k, max_calls, seed, target, runs, progress, confirm
+        As in `find_counterfactuals`. A method whose searches share what they learn shares it within a run.
     """
     dataset = graphs if dataset is None else dataset
     setting = Setting(
@@ -62,6 +63,7 @@ def resume_counterfactuals(
         seed,
         graphs.classes.index(target) if isinstance(target, str) and target in graphs.classes else target,
     )
+    setting = replace(setting, confirm=confirm and not setting.shares)
     numbers = range(runs) if isinstance(runs, int) else runs
     everybody = range(len(graphs))
     with store.alive():
@@ -104,7 +106,7 @@ def search(
             setting.target,
             runs=runs,
             progress=progress,
-            confirm=False,  # the paper counts no such call
+            confirm=setting.confirm,
             finished=None if setting.shares else lambda result, graphs=graphs: kept(result, graphs),  # type: ignore[misc]
         )
         if setting.shares:

@@ -61,7 +61,7 @@ class Row(NamedTuple):
         speaks = flips is not None and any(phase.needs_moves for phase in parse_method(setting.method))
         moves = spoken(flips, vocabulary(data.edges[self.graph], data.atlas)) if speaks and flips is not None else []
         parameters = {name: getattr(setting, name) for name in ("k", "max_calls", "seed", "target")}
-        parameters |= {} if setting.shares else {"confirm": False}
+        parameters |= {} if setting.shares or setting.confirm else {"confirm": False}
         return Counterfactual(
             original=data.edges[self.graph],
             flips=flips,

@@ -28,11 +28,16 @@ class Setting:
     target: Label | None = None
     version: str = __version__
     """The version of countergraph."""
+    confirm: bool = False
+    """Whether results are asked about again; the paper's are not."""
 
     @property
     def key(self) -> str:
         """A digest of all of it."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:32]
+        plain = asdict(self)
+        if not self.confirm:
+            del plain["confirm"]  # as before there was a choice
+        return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:32]
 
     @property
     def shares(self) -> bool:

@@ -15,7 +15,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, NamedTuple, Self
@@ -49,6 +49,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             setting INTEGER NOT NULL REFERENCES settings, graph INTEGER NOT NULL, run INTEGER NOT NULL,
             owner TEXT NOT NULL, expires REAL NOT NULL, PRIMARY KEY (setting, graph, run)) WITHOUT ROWID""",
     ),
+    ("ALTER TABLE settings ADD COLUMN confirm INTEGER NOT NULL DEFAULT 0",),
 )
 
 
@@ -164,7 +165,7 @@ class Store:
     def settings(self) -> list[Setting]:
         """Return all settings of which something was ever claimed, the oldest first."""
         rows = self._database.execute(f"SELECT {', '.join(Setting.__dataclass_fields__)} FROM settings ORDER BY id")
-        return [Setting(*row) for row in rows]
+        return [replace(Setting(*row), confirm=bool(row[-1])) for row in rows]
 
     def _number(self, setting: Setting) -> int:
         """Return the number of a setting, -1 if it has none."""
@@ -306,7 +307,7 @@ class Store:
         """Return a row for each setting: what it is, how many searches are finished, and what they cost."""
         return pd.read_sql_query(
             """SELECT coalesce(cohorts.name, cohort) AS cohort, coalesce(boxes.name, box) AS box, method, k, max_calls,
-                seed, version, count(*) AS searches, count(distance) AS found, avg(distance) AS distance,
+                seed, confirm, version, count(*) AS searches, count(distance) AS found, avg(distance) AS distance,
                 avg(calls) AS calls, total(seconds) AS seconds
             FROM searches JOIN settings ON settings.id = searches.setting
             LEFT JOIN names AS cohorts ON cohorts.fingerprint = settings.cohort
