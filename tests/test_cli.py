@@ -295,7 +295,9 @@ def test_reproduce_writes_a_page_goes_on_and_stops_at_ctrl_c(real_data: Path, tm
     assert "**This is the quick part**" in page
     assert "1.83" in page
     # All of figure 8 takes many seconds after its first row: the signal comes in the middle.
-    command = [sys.executable, "-c", "from countergraph.cli import main; main()", "reproduce", "figure8"]
+    # What runs the tests may ignore Ctrl-C, as shells do in the background, and hand that on.
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{code}; from countergraph.cli import main; main()", "reproduce", "figure8"]
     command += ["--data", str(real_data)]
     running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with cg.Store(tmp_path / "results" / "store.sqlite") as store:

@@ -138,8 +138,7 @@ def test_a_constant_black_box_is_given_up() -> None:
     assert max(each.calls for each in results) < 300
 
 
-@pytest.mark.parametrize("rate", [0.01, 0.05])
-@pytest.mark.parametrize("method", cg.METHODS)
+@pytest.mark.parametrize(("method", "rate"), [("learned", 0.01), *((method, 0.05) for method in cg.METHODS)])
 def test_what_a_noisy_black_box_says_is_confirmed(method: str, rate: float) -> None:
     truth, rng = linear(11, 435), np.random.default_rng(0)
     edges = random_graphs(60, 30, seed=7, density=0.2)
