@@ -19,10 +19,11 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import SCORE_DIGITS, Bits, as_edge_vector, as_edge_vectors
 from countergraph.oracle import Label, Oracle
 from countergraph.search.conversation import Reference
-from countergraph.search.driver import Job, Progress, Record, run
+from countergraph.search.driver import Job, Progress, run
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.methods import Phase, parse_method
 from countergraph.search.optimum import closest_crossing
+from countergraph.search.record import Record
 from countergraph.vocabulary import Move, spoken, vocabulary
 
 

@@ -8,11 +8,10 @@ or in any company.
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,17 +23,13 @@ from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.memory import Memory
 from countergraph.search.methods import Phase
 from countergraph.search.proposals import LEARNED, STARTS
+from countergraph.search.record import Record, Trust
 
 LANE_BYTES = 256 * 2**20
-SPARES = 32
-"""How many earlier results a search keeps to fall back on."""
 ATTEMPTS = 4
 """How often a graph is searched when nothing that was found can be confirmed."""
-MAJORITY = 3
-"""How often a result must be confirmed when the black box is known to contradict itself."""
 MOST_IN_VAIN = 10
 """How many forbidden candidates a search may propose for each question that it may ask."""
-Stopped = Literal["finished", "not found", "max_calls", "time_limit", "already in target class", "interrupted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,69 +47,6 @@ class Job:
     moves: Sequence[Flips] = ()
     confirm: bool = False
     """Whether the result is to be asked about again."""
-
-
-@dataclass(eq=False)
-class Record:
-    """What the driver knows of one search; complete when ``stopped`` is set, and true at any time before."""
-
-    calls: dict[str, int]
-    limits: Limits = NO_LIMITS
-    label: Label | None = None
-    best: Flips | None = None
-    best_label: Label | None = None
-    trace: list[tuple[int, int]] = field(default_factory=list)
-    stopped: Stopped | None = None
-    earlier: deque[tuple[Flips, Label]] = field(default_factory=lambda: deque(maxlen=SPARES))
-    """What was the best before, where results are to be confirmed."""
-    crossed: int = 0
-    """How many candidates changed the class."""
-    failed: int = 0
-    """How many did not."""
-
-    @property
-    def one_sided(self) -> bool:
-        """Whether almost all candidates changed the class: then that of the graph itself may be a mistake."""
-        return 2 * self.failed < self.crossed
-
-    def keep(self, flips: Flips, label: Label, spare: bool = False) -> None:
-        """Keep a counterfactual if it is the best so far; with ``spare`` keep what was the best before, too."""
-        if self.best is None or self.limits.rank(flips) < self.limits.rank(self.best):
-            if spare and self.best is not None and self.best_label is not None:
-                self.earlier.append((self.best, self.best_label))
-            self.best, self.best_label = flips, label
-            self.trace.append((sum(self.calls.values()), flips.size))
-
-    def fall_back(self) -> None:
-        """Drop the best, and return to what was the best before."""
-        if not self.earlier:
-            self.forget()
-            return
-        self.best, self.best_label = self.earlier.pop()
-        self.trace.pop()
-
-    def hold_to_most(self) -> None:
-        """Drop everything if the best has more changes than it may."""
-        if self.best is not None and self.limits.most is not None and self.best.size > self.limits.most:
-            self.forget()
-
-    def forget(self) -> None:
-        """Drop everything that was found."""
-        self.best = self.best_label = None
-        self.earlier.clear()
-        self.trace.clear()
-
-
-@dataclass(eq=False)
-class Trust:
-    """How far the black box is believed in a run: less, once it has answered the same question in two ways."""
-
-    confirmations: int = 1
-    """How often a result must be confirmed."""
-
-    def questions(self, record: Record) -> int:
-        """Return how many questions it may take to confirm the result of a search."""
-        return (2 * self.confirmations - 1) * (1 + record.one_sided)
 
 
 class Progress(NamedTuple):
@@ -237,7 +169,7 @@ def _upheld(job: Job, record: Record, label: Label, flips: Flips, trust: Trust) 
         holds = _answer(job, label, heard).flipped if flips.size else heard.label == label
         votes[holds] += 1
         if not holds:
-            trust.confirmations = MAJORITY
+            trust.contradicted()
         yield None
     return votes[True] > votes[False]
 
