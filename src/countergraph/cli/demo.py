@@ -63,9 +63,9 @@ def demo(
     if show:
         say("\n3. The fewest changes that change its answer, for everybody (OFS+OBS)", style="bold")
         print_table(quality)
-    person = typical_person(results, data)
     paths = {name: folder / name for name in ("cohort.npz", "model.cgm", "results.json", "person.png", "report.html")}
-    names = list(dict.fromkeys([person.subject, *typical_people(results, data, 2)]))
+    typical = typical_person(results, data).subject
+    names = list(dict.fromkeys([typical, *typical_people(results, data, 2)]))
     with progress_bar(f"explaining {' and '.join(names)} in depth", show) as progress:
         local = {
             name: find_counterfactuals(
@@ -73,8 +73,10 @@ def demo(
             )
             for name in names
         }
+    report = Report(model, data, results, local)
+    person = report.person(typical)
     with working("drawing", show):
-        Report(model, data, results, local).save(paths["report.html"])
+        report.save(paths["report.html"])
         save_dataset(data, paths["cohort.npz"])
         save_model(model, paths["model.cgm"])
         paths["results.json"].write_text(json_module.dumps([each.to_dict() for each in results]), encoding="utf-8")
