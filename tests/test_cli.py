@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -272,6 +273,48 @@ def test_a_store_is_shown_and_exported(place: Path, tmp_path: Path) -> None:
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 25
     refused = countergraph("store", "show", "nothing.sqlite", cwd=tmp_path)
     assert (refused.returncode, refused.stderr) == (2, "error: nothing.sqlite: there is no such store\n")
+
+
+DENSER = """import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    print(json.dumps({{"id": asked["id"], "label": int(len(asked["edges"]) > {})}}), flush=True)
+"""
+
+
+def test_explain_keeps_finished_searches_and_goes_on(place: Path, tmp_path: Path) -> None:
+    program = f"program:{shlex.quote(sys.executable)} box.py"
+    words = ("explain", place / "cohort.npz", program, "--subject", "subject-005", "--json")
+    options = ("--method", "ofs+obs", "--only", "added", "--store", "searches.sqlite")
+    n_edges = cg.load_dataset(place / "cohort.npz").subset(["subject-005"]).edges.sum()
+    (tmp_path / "box.py").write_text(DENSER.format(n_edges + 3))
+    first = countergraph(*words, *options, "--runs", 2, cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    (tmp_path / "box.py").write_text("raise SystemExit('gone')")
+    again = countergraph(*words, *options, "--runs", 2, cwd=tmp_path)
+    assert (again.returncode, again.stdout) == (0, first.stdout), "nothing is asked again"
+    more = countergraph(*words, *options, "--runs", 3, cwd=tmp_path)
+    assert more.returncode == 2
+    assert "gone" in more.stderr
+    assert json.loads(more.stdout)[:2] == json.loads(first.stdout), "what was found is not lost"
+    refused = countergraph(*words, *options, "--time-limit", 5, cwd=tmp_path)
+    assert "--store keeps finished searches only" in refused.stderr
+
+
+def test_a_report_whose_model_dies_says_how_to_lose_nothing(place: Path, tmp_path: Path) -> None:
+    words = (
+        "report",
+        place / "cohort.npz",
+        f"program:{shlex.quote(sys.executable)} -c exit(3)",
+        "--out",
+        "report.html",
+    )
+    for options, again in (((), "start over; with --store FILE it would go on"), (("--store", "s.sqlite"), "to go on")):
+        done = countergraph(*words, *options, cwd=tmp_path)
+        assert done.returncode == 2
+        assert again in done.stderr
+        assert "ended with code 3" in done.stderr
+        assert not (tmp_path / "report.html").exists()
 
 
 def test_reproduce_refuses_what_it_does_not_know(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -81,9 +82,7 @@ def test_added_and_removed_are_what_they_say() -> None:
 def test_json_and_back(found: bool) -> None:
     result = made([(4, 5)], [(0, 1), (2, 3)])
     if not found:
-        import dataclasses
-
-        result = dataclasses.replace(result, flips=None, counterfactual_class=None, stopped="not found", trace=())
+        result = replace(result, flips=None, counterfactual_class=None, stopped="not found", trace=())
     plain = json.loads(json.dumps(result.to_dict()))
     back = cg.Counterfactual.from_dict(plain, result.atlas)
     assert back.to_dict() == result.to_dict()
@@ -102,6 +101,8 @@ def test_results_are_a_sequence_and_a_table() -> None:
     assert frame["distance"].tolist() == [2, 1]
     assert frame["calls_obs"].tolist() == [5, 5]
     assert cg.Counterfactuals([]).closest() is None
+    dear = cg.Counterfactuals([replace(results[0], cost=3.0), replace(results[1], cost=7.0)])
+    assert dear.closest() is dear[0], "where it is the cost that counts"
 
 
 def test_the_table_of_changes(cohort: cg.GraphDataset, model: cg.Model) -> None:

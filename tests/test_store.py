@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import sqlite3
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 import tracemalloc
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,6 +50,74 @@ def test_what_comes_back_is_what_was_found(store, model, cohort, method: str) ->
     assert stored[0].atlas == cohort.atlas
     assert store.count() == len(found)
     assert store.summary()["seconds"].sum() > 0
+
+
+ASKED: dict[str, dict[str, Any]] = {
+    "additions": {"constraints": cg.Constraints(only="added")},
+    "dear": {"constraints": cg.Constraints(cost="length", frozen_rois=np.arange(3, 5).tolist(), most=9)},
+    "scores": {"scores": True},
+    "both": {"constraints": cg.Constraints(cost="plausible"), "scores": True},
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_constrained_and_scored_searches_come_back_too(store, cohort, name: str) -> None:
+    model = RandomForestClassifier(5, random_state=0).fit(cohort.edges, cohort.labels)
+    options = {"method": "learned", "max_calls": 60, **ASKED[name]}
+    found = cg.find_counterfactuals(model, cohort, **options)
+    free = resume_counterfactuals(store, model, cohort, max_calls=60)
+    for _ in "once", "again":
+        stored = resume_counterfactuals(store, model, cohort, **options)
+        assert [each.to_dict() for each in stored] == [each.to_dict() for each in found]
+        assert [each.limited for each in stored] == [each.limited for each in found]
+        assert store.count() == 2 * len(cohort), "kept apart from the free ones, and not searched twice"
+    assert [each.to_dict() for each in resume_counterfactuals(store, model, cohort, max_calls=60)] == [
+        each.to_dict() for each in free
+    ]
+    assert [json.loads(each.asked).get("scores", False) for each in store.settings()] == [
+        False,
+        "scores" in ASKED[name],
+    ]
+
+
+def test_names_of_regions_mean_what_the_atlas_says(store, model, cohort) -> None:
+    names = list(cohort.atlas.names)
+    other = replace(cohort, atlas=cg.Atlas(names[::-1], name="upside down"))
+    frozen = cg.Constraints(frozen_rois=names[:5])
+    one, two = (
+        resume_counterfactuals(store, model, data, "ofs+obs", max_calls=60, constraints=frozen)
+        for data in (cohort, other)
+    )
+    assert store.count() == 2 * len(cohort)
+    assert [each.to_dict() for each in one] != [each.to_dict() for each in two]
+
+
+@pytest.mark.parametrize("what", [KeyboardInterrupt, RuntimeError])
+def test_whoever_stops_gets_what_the_store_has_and_what_was_found(store, cohort, what: type[BaseException]) -> None:
+    oracle = cg.Oracle(model_that_stops(cohort, what, after=10**9))
+    first = resume_counterfactuals(store, oracle, cohort, "ofs+obs", runs=1, box="it")
+    oracle = cg.Oracle(model_that_stops(cohort, what, after=25))
+    with pytest.raises(cg.errors.PartialResultsError) as stopped:
+        resume_counterfactuals(store, oracle, cohort, "ofs+obs", runs=2, box="it")
+    results = stopped.value.results
+    assert [(each.graph_index, each.run) for each in results] == [(g, r) for g in range(len(cohort)) for r in range(2)]
+    assert [each.to_dict() for each in results if each.run == 0] == [each.to_dict() for each in first]
+    assert any(each.found for each in results if each.run == 1)
+    assert {each.stopped for each in results if each.run == 1} >= {"interrupted"}
+
+
+def model_that_stops(cohort: cg.GraphDataset, what: type[BaseException], after: int):
+    """Return a rule on the number of edges that raises after some batches."""
+    limit, batches = np.median(cohort.edges.sum(axis=1)), 0
+
+    def answer(adjacency: np.ndarray) -> np.ndarray:
+        nonlocal batches
+        batches += 1
+        if batches > after:
+            raise what
+        return (adjacency.sum(axis=(1, 2)) > 2 * limit).astype(int)
+
+    return answer
 
 
 def test_only_what_is_missing_is_searched(store, model, cohort) -> None:
@@ -236,25 +306,34 @@ def test_a_store_of_an_older_version_is_migrated(store, monkeypatch: pytest.Monk
         assert "other" not in next(whole.rows())
 
 
-def test_a_store_from_before_results_were_confirmed_is_as_good_as_new(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("version", range(1, len(store_module.MIGRATIONS)))
+def test_a_store_of_every_older_version_is_as_good_as_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:
     path, whole = tmp_path / "old.sqlite", store_module.MIGRATIONS
-    monkeypatch.setattr(store_module, "MIGRATIONS", whole[:1])
+    monkeypatch.setattr(store_module, "MIGRATIONS", whole[:version])
     with Store(path) as old:
-        values = {name: value for name, value in asdict(SETTING).items() if name != "confirm"}
-        old._database.execute(
-            f"INSERT INTO settings (key, {', '.join(values)}) VALUES (?{', ?' * len(values)})",
-            (SETTING.key, *values.values()),
-        )
-        old.add(SETTING, a_row(0))
+        insert(old, "settings", {"id": 1, "key": SETTING.key, **asdict(SETTING)})
+        insert(old, "searches", {"setting": 1, "seconds": 0.0, "finished_at": 0.0, **a_row(0)._asdict()})
     monkeypatch.setattr(store_module, "MIGRATIONS", whole)
+    confirmed, limited = replace(SETTING, confirm=True), replace(SETTING, asked='{"scores": true}')
     with Store(path) as new:
         assert new.settings() == [SETTING]
         assert new.missing(SETTING, [0, 1], [0]) == [Place(1, 0)]
-        assert new.missing(replace(SETTING, confirm=True), [0], [0]) == [Place(0, 0)]
-        new.add(replace(SETTING, confirm=True), a_row(0))
-        assert [each.confirm for each in new.settings()] == [False, True]
+        for other in (confirmed, limited):
+            assert new.missing(other, [0], [0]) == [Place(0, 0)]
+            new.add(other, a_row(0))
+        assert new.settings() == [SETTING, confirmed, limited]
+        assert [row["cost"] for row in new.rows()] == [None, None, None]
+
+
+def insert(store: Store, table: str, values: dict[str, object]) -> None:
+    """Insert those values for which the table, as old as it is, has a column."""
+    columns = {row[1] for row in store._database.execute(f"PRAGMA table_info({table})")}
+    values = {name: value for name, value in values.items() if name in columns}
+    store._database.execute(
+        f"INSERT INTO {table} ({', '.join(values)}) VALUES (?{', ?' * (len(values) - 1)})", list(values.values())
+    )
 
 
 def test_confirmed_and_unconfirmed_searches_are_kept_apart(store, model, cohort) -> None:
@@ -298,7 +377,7 @@ def test_memory_stays_flat_however_many_rows(store, tmp_path: Path) -> None:
         number = store._numbered(SETTING)
         rows = ((number, *a_row(graph, run), 0.0, 0.0) for graph in range(2000) for run in range(10))
         store._database.executemany(
-            f"INSERT INTO searches (setting, {store_module.COLUMNS}, seconds, finished_at) VALUES (?{', ?' * 12})", rows
+            f"INSERT INTO searches (setting, {store_module.COLUMNS}, seconds, finished_at) VALUES (?{', ?' * 13})", rows
         )
     tracemalloc.start()
     assert sum(1 for _ in store.rows()) == 20_000

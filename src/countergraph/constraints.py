@@ -147,8 +147,8 @@ class Constraints:
         """Return what was asked for as plain values for JSON; an array of costs by its fingerprint."""
         plain: dict[str, Any] = {
             "only": self.only,
-            "frozen_pairs": [list(pair) for pair in self.frozen_pairs],
-            "frozen_rois": list(self.frozen_rois),
+            "frozen_pairs": [[_plain(roi) for roi in pair] for pair in self.frozen_pairs],
+            "frozen_rois": [_plain(roi) for roi in self.frozen_rois],
             "frozen_regions": list(self.frozen_regions),
             "within": list(self.within),
             "between": [list(pair) for pair in self.between],
@@ -162,6 +162,10 @@ class Constraints:
 
 def _fingerprint(costs: ArrayLike) -> str:
     return hashlib.blake2b(np.asarray(costs, dtype=np.float64).tobytes(), digest_size=8).hexdigest()
+
+
+def _plain(roi: Roi) -> Roi:
+    return roi if isinstance(roi, str) else int(roi)
 
 
 def _members(name: str, atlas: Atlas | None) -> Bits:

@@ -302,8 +302,11 @@ class Counterfactuals(Sequence[Counterfactual]):
         return Counterfactuals([result for result in self if condition(result)])
 
     def closest(self) -> Counterfactual | None:
-        """Return the result with the fewest changes, the earliest of several; None if nothing was found."""
-        return min(self.found, key=lambda result: result.distance or 0, default=None)
+        """Return the result that costs least, by default the one with the fewest changes; None if nothing was found.
+
+        Of several, it is the earliest.
+        """
+        return min(self.found, key=lambda result: (result.cost or 0.0, result.distance or 0), default=None)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each result."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json as json_module
 import shlex
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,21 +30,24 @@ from countergraph.cli.shared import (
     Root,
     Scores,
     Source,
+    StoreFile,
     Within,
     check_free,
     constraints_of,
     err,
     open_dataset,
+    opened_store,
     print_changes,
     print_json,
     progress_bar,
     say,
 )
-from countergraph.errors import BlackBoxError, InputError, Interrupted
+from countergraph.errors import InputError, Interrupted, PartialResultsError
 from countergraph.wording import count
 
 if TYPE_CHECKING:
     from countergraph.counterfactual import Counterfactual, Counterfactuals
+    from countergraph.experiments.store import Store
     from countergraph.graphs.dataset import GraphDataset
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -69,6 +74,7 @@ def explain(
         int | None, typer.Option(help="Prove what can be proven; up to this many changes by asking all (0: none).")
     ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far is taken.")] = None,
+    keep: StoreFile = None,
     files: Annotated[
         list[Path] | None,
         typer.Option("--out", help="Write results (.json) or the picture (.png, .svg, .pdf)."),
@@ -94,40 +100,28 @@ def explain(
     quiet: Quiet = False,
 ) -> None:
     """Find the fewest connections whose change changes the answer, for one person."""
-    from countergraph.find import find_counterfactuals
-
     targets = files or []
     for path in targets:
         if path.suffix not in (".json", *PICTURES):
             raise InputError(f"--out writes .json, {', '.join(PICTURES)}, not {path.suffix or 'a file without ending'}")
         check_free(path, force)
+    if keep is not None and time_limit is not None:
+        raise InputError("--store keeps finished searches only, so a --time-limit cannot go with it")
     cohorts = root if source in ("asd", "adhd") else None
     data = open_dataset(source, root=cohorts, atlas=atlas, binarize=binarize, control=control, labels=labels)
     asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
     person = data.subset([subject])
     black_box = open_black_box(model, data, root)
-    stopped: Interrupted | BlackBoxError | None = None
-    with progress_bar(f"explaining {subject}", not (json or quiet)) as progress:
+    options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "target": _label(target, data)}
+    options |= {"runs": runs, "constraints": asked, "scores": scores, "confirm": confirm}
+    stopped: PartialResultsError | None = None
+    with progress_bar(f"explaining {subject}", not (json or quiet)) as progress, opened_store(keep) as store:
+        find = _finder(store, model, time_limit)
         try:
-            results = find_counterfactuals(
-                black_box,
-                person,
-                method,
-                data,
-                k,
-                max_calls,
-                seed,
-                _label(target, data),
-                time_limit,
-                runs,
-                progress,
-                constraints=asked,
-                scores=scores,
-                confirm=confirm,
-            )
-        except (Interrupted, BlackBoxError) as error:
+            results = find(black_box, person, method, data, progress=progress, **options)
+        except PartialResultsError as error:
             results, stopped = error.results, error
-    if isinstance(stopped, BlackBoxError) and not results.found:
+    if stopped is not None and not results.found:
         raise stopped
     best = results.closest() or results[0]
     if certify is not None and best.found and stopped is None:
@@ -143,7 +137,8 @@ def explain(
         for path in targets:
             say(f"written: {path}")
     if isinstance(stopped, Interrupted):
-        err.print("interrupted: this is what was found until then; run the same command to start over")
+        again = "go on" if keep is not None else "start over"
+        err.print(f"interrupted: this is what was found until then; run the same command to {again}")
         raise typer.Exit(130)
     if stopped is not None:
         raise stopped  # what was found until then is shown and written
@@ -173,6 +168,22 @@ def open_black_box(model: str, data: GraphDataset, root: Path | None) -> object:
     trained = load_model(model)
     trained.check_fits(data)
     return trained
+
+
+def box_name(model: str) -> str | None:
+    """Return by which name a store knows a black box that nobody can look into."""
+    return model if model.startswith(("http://", "https://", "program:")) else None
+
+
+def _finder(store: Store | None, model: str, time_limit: float | None) -> Callable[..., Counterfactuals]:
+    """Return the function that searches: anew, or only what a store does not hold yet."""
+    if store is None:
+        from countergraph.find import find_counterfactuals
+
+        return partial(find_counterfactuals, time_limit=time_limit)
+    from countergraph.experiments.resume import resume_counterfactuals
+
+    return partial(resume_counterfactuals, store, box=box_name(model))
 
 
 def _label(target: str | None, data: GraphDataset) -> int | str | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from countergraph.cli.explain import PICTURES, BlackBox, open_black_box
+from countergraph.cli.explain import PICTURES, BlackBox, box_name, open_black_box
 from countergraph.cli.shared import (
     AsJson,
     AtlasName,
@@ -28,20 +27,19 @@ from countergraph.cli.shared import (
     Root,
     Scores,
     Source,
+    StoreFile,
     Within,
     check_free,
     constraints_of,
     err,
     open_dataset,
+    opened_store,
     print_json,
     progress_bar,
     say,
     working,
 )
-from countergraph.errors import InputError
-
-if TYPE_CHECKING:
-    from countergraph.experiments.store import Store
+from countergraph.errors import BlackBoxError, InputError
 
 FORMATS = ("html", "json", "csv")
 
@@ -65,9 +63,7 @@ def report(
     ] = None,
     figures: Annotated[Path | None, typer.Option(help="A folder for every picture at print quality.")] = None,
     figure_format: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",
-    keep: Annotated[
-        Path | None, typer.Option("--store", help="Keep finished searches in this file, and go on where it stopped.")
-    ] = None,
+    keep: StoreFile = None,
     only: Only = None,
     freeze_roi: FreezeRoi = None,
     freeze_region: FreezeRegion = None,
@@ -104,14 +100,14 @@ def report(
     asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
     black_box = open_black_box(model, data, root)
     people = subject or subjects
-    with progress_bar("explaining everybody", show) as progress, _opened(keep) as store:
+    with progress_bar("explaining everybody", show) as progress, opened_store(keep) as store:
         try:
             budget = (method, runs, people, local_runs, k, max_calls, seed)
-            made = make_report(black_box, data, *budget, asked, progress, store, _name(model), scores)
-        except KeyboardInterrupt:
-            again = "start over" if store is None else "go on"
-            err.print(f"interrupted, and nothing written; run the same command to {again}")
-            raise typer.Exit(130) from None
+            made = make_report(black_box, data, *budget, asked, progress, store, box_name(model), scores)
+        except (KeyboardInterrupt, BlackBoxError) as error:
+            again = "go on" if store is not None else "start over; with --store FILE it would go on"
+            err.print(f"nothing is written; run the same command to {again}", highlight=False, soft_wrap=True)
+            raise error
     with working("drawing", show):
         made.save(path, kind)
         pictures = []
@@ -127,16 +123,3 @@ def report(
         say(f"written: {path}" + (f", and {len(pictures)} pictures in {figures}" if figures is not None else ""))
     if not found:
         raise typer.Exit(1)
-
-
-def _opened(path: Path | None) -> AbstractContextManager[Store | None]:
-    if path is None:
-        return nullcontext()
-    from countergraph.experiments.store import Store
-
-    return Store(path)
-
-
-def _name(model: str) -> str | None:
-    """Return by which name a store knows a black box that nobody can look into."""
-    return model if model.startswith(("http://", "https://", "program:")) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from countergraph.constraints import Constraints
     from countergraph.counterfactual import Counterfactual
+    from countergraph.experiments.store import Store
     from countergraph.graphs.dataset import GraphDataset
     from countergraph.search.driver import Progress
 
@@ -51,6 +52,9 @@ KeepConnected = Annotated[bool, typer.Option("--keep-connected", help="Nothing f
 Scores = Annotated[
     bool, typer.Option("--scores", help="Let the method 'learned' use the model's probabilities, if it has any.")
 ]
+StoreFile = Annotated[
+    Path | None, typer.Option("--store", help="Keep finished searches in this file, and go on where it stopped.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 
 
@@ -59,6 +63,15 @@ def open_dataset(source: str, **options: object) -> GraphDataset:
     from countergraph.datasets.load import load_dataset
 
     return load_dataset(source, **{name: value for name, value in options.items() if value is not None})
+
+
+def opened_store(path: Path | None) -> AbstractContextManager[Store | None]:
+    """Open the store that was asked for, if one was."""
+    if path is None:
+        return nullcontext()
+    from countergraph.experiments.store import Store
+
+    return Store(path)
 
 
 def constraints_of(

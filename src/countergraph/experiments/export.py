@@ -50,14 +50,14 @@ def _write_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
     # Classes and targets are numbers for some black boxes and words for others; as text they share a column.
     text = ("target", "original_class", "counterfactual_class")
     numbers = ("k", "max_calls", "seed", "confirm", "graph", "run", "distance", "calls")
-    seconds = ("seconds", "finished_at")
+    reals = ("seconds", "finished_at", "cost")
     count, writer = 0, None
     while batch := list(islice(rows, BATCH)):
         count += len(batch)
         for row in batch:
             row.update({name: None if row[name] is None else str(row[name]) for name in text})
         if writer is None:
-            types = {**dict.fromkeys(numbers, pa.int64()), **dict.fromkeys(seconds, pa.float64())}
+            types = {**dict.fromkeys(numbers, pa.int64()), **dict.fromkeys(reals, pa.float64())}
             types["flips"] = pa.list_(pa.int32())
             schema = pa.schema([(name, types.get(name, pa.string())) for name in batch[0]])
             writer = pq.ParquetWriter(path, schema)

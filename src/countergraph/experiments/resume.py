@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
+from countergraph.errors import BlackBoxError, Interrupted, PartialResultsError
 from countergraph.experiments.fingerprint import fingerprint
 from countergraph.experiments.row import Place, Row
 from countergraph.experiments.setting import Setting
@@ -16,6 +19,7 @@ from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.oracle import Label
 from countergraph.search.driver import Progress
+from countergraph.search.methods import parse_method
 
 PAUSE = 0.2
 Keep = Callable[[Row, float], None]
@@ -35,6 +39,8 @@ def resume_counterfactuals(
     runs: int | Sequence[int] = 1,
     box: str | None = None,
     progress: Callable[[Progress], None] | None = None,
+    constraints: Constraints | None = None,
+    scores: bool = False,
     confirm: bool = True,
 ) -> Counterfactuals:
     """Find counterfactuals of many graphs as `find_counterfactuals` does, going on where an earlier call stopped.
@@ -49,8 +55,13 @@ def resume_counterfactuals(
     box
         What the black box is called, with its version. Needed for anything but a `Model`, a `LinearRule` and
         scikit-learn's estimators, which are known by what they have learnt.
-    black_box, graphs, method, dataset, k, max_calls, seed, target, runs, progress, confirm
+    black_box, graphs, method, dataset, k, max_calls, seed, target, runs, progress, constraints, scores, confirm
         As in `find_counterfactuals`. A method whose searches share what they learn shares it within a run.
+
+    Raises
+    ------
+    BlackBoxError, Interrupted
+        As `find_counterfactuals` does; their ``results`` are what is in the store and what was found besides.
     """
     dataset = graphs if dataset is None else dataset
     setting = Setting(
@@ -62,18 +73,41 @@ def resume_counterfactuals(
         max_calls,
         seed,
         graphs.classes.index(target) if isinstance(target, str) and target in graphs.classes else target,
+        asked=_asked(method, dataset, constraints, scores),
     )
     setting = replace(setting, confirm=confirm and not setting.shares)
     numbers = range(runs) if isinstance(runs, int) else runs
     everybody = range(len(graphs))
-    with store.alive():
-        while store.missing(setting, everybody, numbers):
-            places = store.claim(setting, everybody, numbers)
-            keep = partial(store.add, setting)
-            search(setting, black_box, graphs, dataset, places, keep, progress)
-            if not places:
-                time.sleep(PAUSE)
-    return store.results(setting, graphs, runs=numbers)
+    finished = partial(store.results, setting, graphs, runs=numbers)
+    try:
+        with store.alive():
+            while store.missing(setting, everybody, numbers):
+                places = store.claim(setting, everybody, numbers)
+                search(setting, black_box, graphs, dataset, places, partial(store.add, setting), progress, constraints)
+                if not places:
+                    time.sleep(PAUSE)
+    except (BlackBoxError, KeyboardInterrupt) as error:
+        stopped = error if isinstance(error, PartialResultsError) else Interrupted("interrupted")
+        stopped.results = _together(finished(), stopped.results)
+        raise stopped from error.__cause__
+    return finished()
+
+
+def _asked(method: str, dataset: GraphDataset, constraints: Constraints | None, scores: bool) -> str:
+    """Return what else was asked for, as JSON."""
+    asked: dict[str, object] = {} if constraints is None else {"constraints": constraints.describe()}
+    if scores:
+        asked["scores"] = True
+    if constraints is not None or any(phase.needs_moves for phase in parse_method(method)):
+        asked["atlas"] = fingerprint(dataset.atlas.to_dict())
+    return json.dumps(asked, sort_keys=True)
+
+
+def _together(finished: Counterfactuals, others: Iterable[Counterfactual]) -> Counterfactuals:
+    """Return finished searches and others, in the order of the graphs."""
+    have = {(each.graph_index, each.run) for each in finished}
+    more = [each for each in others if (each.graph_index, each.run) not in have]
+    return Counterfactuals(sorted([*finished, *more], key=lambda each: (each.graph_index, each.run)))
 
 
 def search(
@@ -84,6 +118,7 @@ def search(
     places: Iterable[Place],
     keep: Keep,
     progress: Callable[[Progress], None] | None = None,
+    constraints: Constraints | None = None,
 ) -> None:
     """Search some places of a setting in lockstep, and hand each result to ``keep`` as soon as it is found."""
     last = time.perf_counter()
@@ -95,20 +130,28 @@ def search(
         last = now
 
     for graphs, runs in _rectangles(places, setting.shares):
-        results = find_counterfactuals(
-            black_box,
-            data.subset(graphs),
-            setting.method,
-            dataset,
-            setting.k,
-            setting.max_calls,
-            setting.seed,
-            setting.target,
-            runs=runs,
-            progress=progress,
-            confirm=setting.confirm,
-            finished=None if setting.shares else lambda result, graphs=graphs: kept(result, graphs),  # type: ignore[misc]
-        )
+        try:
+            results = find_counterfactuals(
+                black_box,
+                data.subset(graphs),
+                setting.method,
+                dataset,
+                setting.k,
+                setting.max_calls,
+                setting.seed,
+                setting.target,
+                runs=runs,
+                progress=progress,
+                finished=None if setting.shares else lambda result, graphs=graphs: kept(result, graphs),  # type: ignore[misc]
+                constraints=constraints,
+                scores="scores" in json.loads(setting.asked),
+                confirm=setting.confirm,
+            )
+        except PartialResultsError as error:
+            error.results = Counterfactuals(
+                [replace(each, graph_index=graphs[each.graph_index]) for each in error.results]
+            )
+            raise
         if setting.shares:
             for result in results:
                 kept(result, graphs)

@@ -38,6 +38,7 @@ class Row(NamedTuple):
     flips: bytes | None
     trace: bytes
     stopped: str
+    cost: float | None = None
 
     @classmethod
     def of(cls, result: Counterfactual, graph: int) -> Self:
@@ -53,6 +54,7 @@ class Row(NamedTuple):
             None if result.flips is None else _pack(result.flips),
             _pack(result.trace),
             result.stopped,
+            result.cost,
         )
 
     def unpack(self, setting: Setting, data: GraphDataset) -> Counterfactual:
@@ -61,6 +63,7 @@ class Row(NamedTuple):
         speaks = flips is not None and any(phase.needs_moves for phase in parse_method(setting.method))
         moves = spoken(flips, vocabulary(data.edges[self.graph], data.atlas)) if speaks and flips is not None else []
         parameters = {name: getattr(setting, name) for name in ("k", "max_calls", "seed", "target")}
+        parameters |= {name: value for name, value in json.loads(setting.asked).items() if name != "atlas"}
         parameters |= {} if setting.shares or setting.confirm else {"confirm": False}
         return Counterfactual(
             original=data.edges[self.graph],
@@ -78,6 +81,7 @@ class Row(NamedTuple):
             atlas=data.atlas,
             classes=data.classes,
             moves=tuple(moves),
+            cost=self.cost,
         )
 
 

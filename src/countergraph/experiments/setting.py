@@ -10,6 +10,8 @@ from countergraph.oracle import Label
 from countergraph.search.methods import METHODS, parse_method
 from countergraph.version import __version__
 
+ADDED_LATER = (("confirm", False), ("asked", "{}"))
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -30,13 +32,13 @@ class Setting:
     """The version of countergraph."""
     confirm: bool = False
     """Whether results are asked about again; the paper's are not."""
+    asked: str = "{}"
+    """What else was asked for, as JSON: constraints, scores, and the atlas where regions have a say."""
 
     @property
     def key(self) -> str:
-        """A digest of all of it."""
-        plain = asdict(self)
-        if not self.confirm:
-            del plain["confirm"]  # as before there was a choice
+        """A digest of all of it; what was added to settings later does not count where it is as it was before."""
+        plain = {name: value for name, value in asdict(self).items() if (name, value) not in ADDED_LATER}
         return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:32]
 
     @property

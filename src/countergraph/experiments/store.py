@@ -50,6 +50,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             owner TEXT NOT NULL, expires REAL NOT NULL, PRIMARY KEY (setting, graph, run)) WITHOUT ROWID""",
     ),
     ("ALTER TABLE settings ADD COLUMN confirm INTEGER NOT NULL DEFAULT 0",),
+    (
+        "ALTER TABLE settings ADD COLUMN asked TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE searches ADD COLUMN cost REAL",
+    ),
 )
 
 
@@ -164,8 +168,9 @@ class Store:
 
     def settings(self) -> list[Setting]:
         """Return all settings of which something was ever claimed, the oldest first."""
-        rows = self._database.execute(f"SELECT {', '.join(Setting.__dataclass_fields__)} FROM settings ORDER BY id")
-        return [replace(Setting(*row), confirm=bool(row[-1])) for row in rows]
+        names = list(Setting.__dataclass_fields__)
+        rows = self._database.execute(f"SELECT {', '.join(names)} FROM settings ORDER BY id")
+        return [replace(Setting(*row), confirm=bool(row[names.index("confirm")])) for row in rows]
 
     def _number(self, setting: Setting) -> int:
         """Return the number of a setting, -1 if it has none."""

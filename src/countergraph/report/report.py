@@ -296,10 +296,9 @@ def make_report(
         raise InputError(f"subjects must be names or a number of at least 0, not {subjects}")
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # refuses a name that is not there before anything is searched
-    if store is not None and (constraints is not None or scores):
-        raise InputError("a store keeps free searches only, not those under constraints or with scores")
     options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "progress": progress}
-    find: Callable[..., Counterfactuals] = partial(find_counterfactuals, constraints=constraints, scores=scores)
+    options |= {"constraints": constraints, "scores": scores}
+    find: Callable[..., Counterfactuals] = find_counterfactuals
     if store is not None:
         find = partial(resume_counterfactuals, store, box=box)
     results = find(black_box, data, method, runs=runs, **options)
