@@ -24,6 +24,14 @@ def test_each_rule_on_each_subject_alone(rule: str, expected: list[list[int]]) -
     assert cg.binarize(WEIGHTS[1], rule).astype(int).tolist() == expected[1]
 
 
+def test_matrices_are_as_good_as_their_triangles() -> None:
+    matrices = np.random.default_rng(0).random((3, 12, 12))
+    matrices += matrices.swapaxes(1, 2)
+    triangles = np.array([each[np.triu_indices(12, 1)] for each in matrices])
+    assert (cg.binarize(matrices, "density:0.2") == cg.binarize(triangles, "density:0.2")).all()
+    assert (cg.binarize(matrices[0], "percentile:70") == cg.binarize(triangles[0], "percentile:70")).all()
+
+
 @given(st.integers(0, 10**6), st.floats(0, 1))
 def test_density_is_exact_even_with_ties(seed: int, density: float) -> None:
     weights = np.random.default_rng(seed).integers(0, 4, 45) / 4

@@ -275,6 +275,14 @@ def test_a_store_is_shown_and_exported(place: Path, tmp_path: Path) -> None:
     assert (refused.returncode, refused.stderr) == (2, "error: nothing.sqlite: there is no such store\n")
 
 
+def test_what_is_proven_is_written_too(place: Path, tmp_path: Path) -> None:
+    words = ("explain", place / "cohort.npz", place / "model.cgm", "--subject", "subject-005", "--method", "ofs")
+    done = countergraph(*words, "--certify", 1, "--runs", 2, "--out", "why.json", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "why.json").read_text()) == json.loads(done.stdout)
+    assert {each["certificate"]["calls"] > 0 for each in json.loads(done.stdout)} == {False, True}
+
+
 DENSER = """import json, sys
 for line in sys.stdin:
     asked = json.loads(line)

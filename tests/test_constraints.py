@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import countergraph as cg
-from countergraph.errors import InputError, NotFoundError
+from countergraph.errors import BlackBoxError, InputError, NotFoundError
 from countergraph.graphs.pairs import pair_ends, to_adjacency
 from countergraph.search.methods import FORWARD
 from tests.conftest import random_graphs
@@ -289,6 +289,36 @@ def test_what_cannot_be_proven_is_refused(cohort: cg.GraphDataset, model: cg.Mod
 
 
 # Diversity and plausibility
+
+
+def test_diverse_counterfactuals_end_where_nothing_is_left_to_change() -> None:
+    pool = cg.find_diverse(lambda a: (a.sum(axis=(1, 2)) > 2).astype(int), np.zeros((3, 3), int), m=5, runs=2)
+    assert 2 <= len(pool) < 6
+    assert pool.found
+    pair = cg.find_diverse(lambda a: a.any(axis=(1, 2)).astype(int), [0], m=2, runs=1)
+    assert [each.distance for each in pair] == [1]
+    with pytest.raises(InputError, match="of one graph, not of 4"):
+        cg.find_diverse(lambda a: a[:, 0, 1], np.zeros((4, 6, 6), int))
+
+
+def test_what_a_diverse_search_found_is_not_lost() -> None:
+    left = 0
+
+    def breaks(adjacency: np.ndarray) -> np.ndarray:
+        nonlocal left
+        left -= len(adjacency)
+        if left < 0:
+            raise RuntimeError("spent")
+        return (adjacency.sum(axis=(1, 2)) > 8).astype(int)
+
+    options: dict[str, Any] = {"runs": 4, "method": "ofs", "confirm": False}
+    left = whole = 10**6
+    first = cg.find_counterfactuals(breaks, np.zeros((1, 8, 8), int), **options)
+    left = whole - left + 1
+    with pytest.raises(BlackBoxError) as stopped:
+        cg.find_diverse(breaks, np.zeros((8, 8), int), m=3, **options)
+    assert [each.to_dict() for each in stopped.value.results[:4]] == [each.to_dict() for each in first]
+    assert len(stopped.value.results) == 5
 
 
 def test_diverse_counterfactuals_differ(cohort: cg.GraphDataset, model: cg.Model) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import FileError, InputError, NotFoundError
+from countergraph.graphs.files import write_whole
 from tests.conftest import random_graphs
 
 
@@ -58,6 +60,7 @@ def test_subsets_keep_everything_together() -> None:
         assert part.attributes is not None
         assert part.attributes["age"].tolist() == [20, 50]
     assert data.subset(data.labels == 0).names == ("d", "b", "ä b")
+    assert data.subset("ä b").names == ("ä b",)
     assert len(data.subset([])) == 0
     with pytest.raises(NotFoundError, match="no subject is called 'x'"):
         data.subset(["x"])
@@ -90,6 +93,17 @@ def test_saved_and_read_back_equal(tmp_path: Path) -> None:
     assert (back.names, back.classes, back.atlas) == (data.names, data.classes, data.atlas)
     assert dict(back.about) == dict(data.about)
     pd.testing.assert_frame_equal(back.attributes, data.attributes)
+
+
+def test_many_may_write_the_same_file_and_nobody_reads_half_of_it(tmp_path: Path) -> None:
+    path, contents = tmp_path / "x", [bytes([n]) * 2**20 for n in range(4)]
+    write_whole(path, contents[0])
+    with ThreadPoolExecutor(8) as threads:
+        written = [threads.submit(write_whole, path, content) for content in contents * 10]
+        read = [threads.submit(path.read_bytes) for _ in range(40)]
+        assert all(each.result() == path for each in written)
+        assert all(each.result() in contents for each in read)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:

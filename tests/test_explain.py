@@ -121,6 +121,24 @@ def test_the_permutation_test_finds_what_is_planted_and_nothing_else() -> None:
     assert (table.loc[0, "first"], table.loc[0, "second"]) == (atlas.names[i], atlas.names[j])
 
 
+def test_p_values_are_those_of_the_null_however_long_the_counterfactuals() -> None:
+    """A counterfactual changes a pair once; so where all change nearly everything, nothing is remarkable."""
+    rng, atlas = np.random.default_rng(0), cg.make_cohort(2, 10).atlas
+
+    def p_values(size: int) -> np.ndarray:
+        graph = np.zeros(45, dtype=bool)
+        rows = [
+            cg.Counterfactual(graph, flips, 0, 1, {}, "x", {}, "finished", atlas=atlas, classes=("a", "b"))
+            for flips in (np.sort(rng.permutation(45)[:size]) for _ in range(20))
+        ]
+        return cg.GlobalExplanation(cg.Counterfactuals(rows)).significance(200)["pair"]["p"].to_numpy()
+
+    assert (p_values(45) == 1).all()
+    for size in (3, 36):  # drawn in two ways
+        share = float(np.mean([p_values(size) <= 0.2 for _ in range(20)]))
+        assert 0.1 < share <= 0.25, "of 900 p-values; many ties make it less than 0.2"
+
+
 def test_the_litmus_test_tells_right_from_wrong(results: cg.Counterfactuals) -> None:
     explanation = cg.GlobalExplanation(results)
     used = np.array([*range(6), *range(8, 13)])

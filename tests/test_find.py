@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -185,6 +186,47 @@ def test_a_search_of_ones_own() -> None:
     assert record.best.tolist() == [10]
     assert record.calls == {"singles": 12}
     assert NO_FLIPS.size == 0
+
+
+def test_a_model_is_known_by_the_names_of_its_classes(model: cg.Model, cohort: cg.GraphDataset) -> None:
+    low, high = cohort.classes
+    swapped = replace(cohort, labels=1 - cohort.labels, classes=(high, low))
+    as_trained, other_way = (cg.find_counterfactuals(model, data, "ofs+obs") for data in (cohort, swapped))
+    assert [each.sentence for each in as_trained] == [each.sentence for each in other_way]
+    assert [each.original_class for each in as_trained] == [int(not each.original_class) for each in other_way]
+    assert cg.certify(model, other_way[0]).certificate.proof == cg.certify(model, as_trained[0]).certificate.proof
+    with pytest.raises(InputError, match="the oracle's classes are TD, ASD, but the data's are well, ill"):
+        cg.find_counterfactuals(model, replace(cohort, classes=("well", "ill")))
+
+
+def test_regions_of_a_vector_are_called_as_in_the_dataset(model: cg.Model, cohort: cg.GraphDataset) -> None:
+    result = cg.find_counterfactual(model, cohort.edges[1], dataset=cohort)
+    assert result.found
+    assert result.region_name(0) == cohort.atlas.names[0]
+
+
+def test_what_is_left_when_the_black_box_breaks_keeps_to_the_constraints() -> None:
+    asked = 0
+
+    def breaks(adjacency: np.ndarray) -> list[int]:
+        nonlocal asked
+        asked += 1
+        if asked > 2:
+            raise RuntimeError
+        return [int(asked > 1)] * len(adjacency)
+
+    with pytest.raises(BlackBoxError) as stopped:
+        cg.find_counterfactuals(breaks, random_graphs(1, 20, 0), "ofs+obs", k=30, constraints=cg.Constraints(most=3))
+    assert not stopped.value.results[0].found
+
+
+@pytest.mark.parametrize("target", ["ASD", 1])
+def test_a_target_that_is_never_answered_is_refused_at_once(target: int | str) -> None:
+    answers = [0] if isinstance(target, str) else ["TD"]
+    oracle = cg.Oracle(lambda adjacency: answers * len(adjacency))
+    with pytest.raises(InputError, match=f"the target is {target!r}, but the black box answers .* {answers[0]!r}"):
+        cg.find_counterfactual(oracle, random_graphs(1, 8, 0)[0], target=target)
+    assert oracle.asked == 1
 
 
 def test_no_graphs_no_results() -> None:

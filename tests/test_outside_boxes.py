@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import sys
 import threading
@@ -94,6 +95,21 @@ if not os.path.exists({str(mark)!r}):
         cg.Oracle(program(tmp_path, dies_once, retries=0)).ask(GRAPHS)
     with pytest.raises(BlackBoxError, match="ended with code 3"):
         cg.Oracle(program(tmp_path, "import sys; sys.exit(3)", keep_alive=False)).ask(GRAPHS)
+
+
+def test_a_program_that_was_forgotten_is_ended(tmp_path: Path) -> None:
+    stays = GOOD + "\nimport time\ntime.sleep(60)"
+    box = program(tmp_path, stays)
+    assert cg.Oracle(box).ask(GRAPHS).tolist() == DENSE
+    assert box._running is not None
+    process = box._running.process
+    del box
+    gc.collect()
+    assert process.poll() is not None
+    with pytest.raises(InputError, match="retries must be"):
+        program(tmp_path, GOOD, retries=-1)
+    with pytest.raises(InputError, match="retries must be"):
+        cg.Endpoint("http://localhost", retries=-1)
 
 
 def test_a_program_that_talks_nonsense_or_is_not_there(tmp_path: Path) -> None:

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from countergraph.explain.plausibility import plausibility as plausibility
     from countergraph.find import find_counterfactual as find_counterfactual
     from countergraph.find import find_counterfactuals as find_counterfactuals
-    from countergraph.find import optimal_counterfactual as optimal_counterfactual
     from countergraph.graphs.atlas import Atlas as Atlas
     from countergraph.graphs.atlas import load_aal116 as load_aal116
     from countergraph.graphs.binarize import binarize as binarize
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from countergraph.report.report import Report as Report
     from countergraph.report.report import make_report as make_report
     from countergraph.search.methods import METHODS as METHODS
+    from countergraph.white_box import optimal_counterfactual as optimal_counterfactual
 
 # Where each public name lives. They are imported when first used, so that `countergraph --help` does not wait for
 # scikit-learn and matplotlib.
@@ -101,7 +101,7 @@ _HOMES = {
     "explain.importance": ("GlobalExplanation",),
     "explain.litmus": ("litmus",),
     "explain.local": ("LocalExplanation",),
-    "find": ("find_counterfactual", "find_counterfactuals", "optimal_counterfactual"),
+    "find": ("find_counterfactual", "find_counterfactuals"),
     "graphs.atlas": ("Atlas", "load_aal116"),
     "graphs.binarize": ("binarize",),
     "graphs.dataset": ("GraphDataset",),
@@ -122,6 +122,7 @@ _HOMES = {
     "plots.registry": ("PLOTS",),
     "report.report": ("Report", "make_report"),
     "search.methods": ("METHODS",),
+    "white_box": ("optimal_counterfactual",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)

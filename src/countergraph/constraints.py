@@ -153,7 +153,7 @@ class Constraints:
             "within": list(self.within),
             "between": [list(pair) for pair in self.between],
             "cost": self.cost if self.cost is None or isinstance(self.cost, str) else _fingerprint(self.cost),
-            "most": self.most,
+            "most": None if self.most is None else int(self.most),
             "keep_edges": self.keep_edges,
             "keep_connected": self.keep_connected,
         }

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from countergraph.constraints import Constraints
-from countergraph.counterfactual import Counterfactuals
-from countergraph.errors import InputError, check_whole_numbers
+from countergraph.counterfactual import Counterfactual, Counterfactuals
+from countergraph.errors import InputError, PartialResultsError, check_whole_numbers
 from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import as_edge_vectors
+from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
 
 
 def find_diverse(
@@ -37,17 +37,36 @@ def find_diverse(
         One graph: a `GraphDataset` of one, or an array as `find_counterfactuals` takes.
     """
     check_whole_numbers(m=(m, 1), runs=(runs, 1))
-    if not isinstance(graph, GraphDataset):
-        graph = np.asarray(graph)
-        graph = as_edge_vectors(graph[None] if graph.shape[0] != 1 else graph)
-    if len(graph) != 1:
-        raise InputError(f"diverse counterfactuals are of one graph, not of {len(graph)}")
-    first = find_counterfactuals(black_box, graph, runs=runs, constraints=constraints, **options)
+    graphs = graph if isinstance(graph, GraphDataset) else _stack(np.asarray(graph))
+    if len(graphs) != 1:
+        raise InputError(f"diverse counterfactuals are of one graph, not of {len(graphs)}")
+    first = find_counterfactuals(black_box, graphs, runs=runs, constraints=constraints, **options)
     results, best = list(first), first.closest()
     base = constraints or Constraints()
     while best is not None and len(results) < runs + m - 1:
         base = replace(base, frozen_pairs=[*base.frozen_pairs, *best.removed, *best.added])
-        [other] = find_counterfactuals(black_box, graph, constraints=base, **options)
+        if not _leaves_any(base, best, options.get("dataset")):
+            break
+        try:
+            [other] = find_counterfactuals(black_box, graphs, constraints=base, **options)
+        except PartialResultsError as error:
+            error.results = Counterfactuals([*results, *error.results])
+            raise
         results.append(replace(other, run=len(results)))
         best = other if other.found else None
     return Counterfactuals(results)
+
+
+def _stack(graph: NDArray[np.generic]) -> Bits:
+    """Return edge vectors of what may be one graph, or several."""
+    one = graph.ndim == 1 or (graph.ndim == 2 and len(graph) > 1 and graph.shape[0] == graph.shape[1])
+    return as_edge_vector(graph)[None] if one else as_edge_vectors(graph)
+
+
+def _leaves_any(constraints: Constraints, result: Counterfactual, dataset: GraphDataset | None) -> bool:
+    """Tell whether there is any pair left that may change."""
+    try:
+        constraints.limits(result.original, result.atlas, dataset)
+    except InputError:
+        return False
+    return True

@@ -10,16 +10,15 @@ from math import comb
 import numpy as np
 
 from countergraph.certificate import Certificate
-from countergraph.classifiers.linear_rule import linear_form
-from countergraph.classifiers.model import Model
 from countergraph.counterfactual import Counterfactual
 from countergraph.errors import InputError, check_whole_numbers
-from countergraph.find import optimal_counterfactual
 from countergraph.graphs.pairs import Bits
 from countergraph.oracle import Label, Oracle
+from countergraph.request import oracle_of
 from countergraph.search.conversation import Flips
+from countergraph.white_box import optimal_counterfactual, white_box
 
-BATCH = 4096
+BATCH_BYTES = 64 * 2**20
 MOST_QUESTIONS = 10_000_000
 
 
@@ -48,7 +47,7 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
         raise InputError("there is no counterfactual to prove anything about")
     if result.limited and radius:
         raise InputError("a radius is proven for free counterfactuals only, not for one under constraints")
-    oracle = black_box if isinstance(black_box, Oracle) else Oracle(black_box)
+    oracle = oracle_of(black_box)
     if not _is_counterfactual(result, _ask(oracle, result, [result.flips])[0]):
         raise InputError("this black box does not change its answer for this counterfactual; was it another's?")
     closer, reached, calls = _closer(oracle, result, min(radius, result.flips.size - 1))
@@ -58,10 +57,16 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
         return replace(result, flips=found, counterfactual_class=label, moves=(), certificate=proven)
     best = result.flips.size
     optimal = not result.limited and (reached == best - 1 or _optimal(oracle.black_box, result))
-    singles = [np.delete(result.flips, i) for i in range(best)] if best > 1 else []
-    minimal = not any(_is_counterfactual(result, label) for label in _ask(oracle, result, singles))
-    asked = 1 + calls + len(singles)
-    return replace(result, certificate=Certificate(minimal, best - 1 if optimal else reached, optimal, asked))
+    singles = combinations(result.flips.tolist(), best - 1) if best > 1 else iter(())
+    minimal, calls = _none_crosses(oracle, result, singles), 1 + calls + (best if best > 1 else 0)
+    return replace(result, certificate=Certificate(minimal, best - 1 if optimal else reached, optimal, calls))
+
+
+def _none_crosses(oracle: Oracle, result: Counterfactual, sets: Iterator[tuple[int, ...]]) -> bool:
+    """Ask about all of these, and tell whether none is a counterfactual."""
+    batches = _batches(sets, result.original.size)
+    labels = [label for batch in batches for label in _ask(oracle, result, batch)]
+    return not any(_is_counterfactual(result, label) for label in labels)
 
 
 def _closer(oracle: Oracle, result: Counterfactual, radius: int) -> tuple[tuple[Flips, Label] | None, int, int]:
@@ -70,7 +75,7 @@ def _closer(oracle: Oracle, result: Counterfactual, radius: int) -> tuple[tuple[
     if sum(comb(n_pairs, size) for size in range(1, radius + 1)) > MOST_QUESTIONS:
         raise InputError(f"a radius of {radius} among {n_pairs} pairs takes more than {MOST_QUESTIONS:,} questions")
     for size in range(1, radius + 1):
-        for batch in _batches(combinations(range(n_pairs), size)):
+        for batch in _batches(combinations(range(n_pairs), size), n_pairs):
             calls += len(batch)
             for flips, label in zip(batch, _ask(oracle, result, batch), strict=True):
                 if _is_counterfactual(result, label):
@@ -78,8 +83,8 @@ def _closer(oracle: Oracle, result: Counterfactual, radius: int) -> tuple[tuple[
     return None, radius, calls
 
 
-def _batches(sets: Iterator[tuple[int, ...]]) -> Iterator[list[Flips]]:
-    while batch := [np.array(each, dtype=np.intp) for each in islice(sets, BATCH)]:
+def _batches(sets: Iterator[tuple[int, ...]], n_pairs: int) -> Iterator[list[Flips]]:
+    while batch := [np.array(each, dtype=np.intp) for each in islice(sets, max(1, BATCH_BYTES // (8 * n_pairs)))]:
         yield batch
 
 
@@ -99,7 +104,6 @@ def _is_counterfactual(result: Counterfactual, label: Label) -> bool:
 
 
 def _optimal(black_box: object, result: Counterfactual) -> bool:
-    form = black_box.estimator if isinstance(black_box, Model) else black_box
-    if linear_form(form) is None:
+    if white_box(black_box) is None:
         return False
     return optimal_counterfactual(black_box, result.original).distance == result.distance

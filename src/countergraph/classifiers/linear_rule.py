@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,6 @@ from countergraph.errors import FileError, InputError, unknown
 from countergraph.graphs.pairs import SCORE_DIGITS, Bits, Floats, Indices, Label, pair_count, pairs_within, region_count
 
 
-@runtime_checkable
 class LinearInEdges(Protocol):
     """A two-class classifier whose score is ``edges @ coef_[0] + intercept_``; positive means ``classes_[1]``."""
 
@@ -172,7 +171,7 @@ def linear_form(model: object) -> LinearInEdges | None:
         return None
     if isinstance(model, Pipeline) and len(model) == 1:
         return linear_form(model[0])
-    return model if isinstance(model, LinearInEdges) and _is_binary_linear(model) else None
+    return model if _is_binary_linear(model) else None
 
 
 def _vertices(given: ArrayLike) -> tuple[int, ...]:
@@ -182,8 +181,10 @@ def _vertices(given: ArrayLike) -> tuple[int, ...]:
     return tuple(sorted({int(vertex) for vertex in vertices}))
 
 
-def _is_binary_linear(model: object) -> bool:
-    return isinstance(model, LinearInEdges) and len(model.classes_) == 2 and len(np.atleast_2d(model.coef_)) == 1
+def _is_binary_linear(model: object) -> TypeGuard[LinearInEdges]:
+    if not (hasattr(model, "coef_") and hasattr(model, "intercept_") and hasattr(model, "classes_")):
+        return False
+    return len(model.classes_) == 2 and len(np.atleast_2d(model.coef_)) == 1
 
 
 def load_published_rule(cohort: str, root: str | Path | None = None) -> LinearRule:

@@ -119,6 +119,11 @@ class Model:
         self._check(edges)
         return np.asarray(self.estimator.predict_proba(edges))
 
+    @property
+    def classes_(self) -> NDArray[np.int64]:
+        """The labels of the columns of ``predict_proba``: those of which there were graphs to learn from."""
+        return np.asarray(self.estimator.classes_, dtype=np.int64)
+
     @cached_property
     def _linear(self) -> LinearRule | LinearScores | None:
         """The same answers, but faster, where the model is linear in the edges."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import math
 import shlex
 from collections.abc import Callable
 from functools import partial
@@ -125,13 +126,16 @@ def explain(
         raise stopped
     best = results.closest() or results[0]
     if certify is not None and best.found and stopped is None:
+        from countergraph.counterfactual import Counterfactuals
         from countergraph.prove import certify as prove
 
-        best = prove(black_box, best, certify)
+        proven = prove(black_box, best, certify)
+        results = Counterfactuals([proven if each is best else each for each in results])
+        best = proven
     for path in targets:
         _write(path, results, best)
     if json:
-        print_json([(best if result.run == best.run else result).to_dict() for result in results])
+        print_json([result.to_dict() for result in results])
     else:
         _print(results, best, data, quiet)
         for path in targets:
@@ -204,10 +208,12 @@ def _plausible(best: Counterfactual, data: GraphDataset) -> str:
     from countergraph.explain.plausibility import plausibility
 
     [row] = plausibility(best, data).to_dict("records")
-    return (
-        f"{row['seen']:.0%} of these changes are as in some graph of the other class. The nearest graph of the cohort "
-        f"differs in {row['nearest']:.0f} connections; before the changes, in {row['nearest before']:.0f}."
-    )
+    told = {
+        "seen": "{:.0%} of these changes are as in some graph of the other class.",
+        "nearest": "The nearest graph of the cohort differs in {:.0f} connections;",
+        "nearest before": "before the changes, in {:.0f}.",
+    }
+    return " ".join(text.format(row[name]) for name, text in told.items() if not math.isnan(row[name]))
 
 
 def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, quiet: bool) -> None:

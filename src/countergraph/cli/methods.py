@@ -26,6 +26,7 @@ def methods(json: AsJson = False) -> None:
             }
         )
         return
+    width = 2 + max(len(name) for name in PHASES)
     for direction, title in (
         ("forward", "Finding a first counterfactual"),
         ("backward", "Coming back closer"),
@@ -33,5 +34,5 @@ def methods(json: AsJson = False) -> None:
         say(title, style="bold")
         for phase in PHASES.values():
             if phase.direction == direction:
-                say(f"  {phase.name:<5}{phase.title}: {phase.summary}")
+                say(f"  {phase.name:<{width}}{phase.title}: {phase.summary}")
     say("\nA method is a forward search alone, or with backward ones: " + ", ".join(METHODS))

@@ -135,7 +135,11 @@ def read_labels(path: Path) -> dict[str, str]:
     for row in rows:
         if not row.get("name") or not row.get("label"):
             raise FileError(f"{path}: needs the columns name and label, with an entry in every row; {row} lacks one")
-    return {row["name"]: row["label"] for row in rows}
+    labels = {row["name"]: row["label"] for row in rows}
+    for row in rows:
+        if labels[row["name"]] != row["label"]:
+            raise FileError(f"{path}: labels {row['name']!r} as {row['label']} and as {labels[row['name']]}")
+    return labels
 
 
 def order_classes(names: Sequence[str], control: str | None) -> list[str]:

@@ -18,8 +18,8 @@ from countergraph.experiments.store import Store
 from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.oracle import Label
+from countergraph.request import Request
 from countergraph.search.driver import Progress
-from countergraph.search.methods import parse_method
 
 PAUSE = 0.2
 Keep = Callable[[Row, float], None]
@@ -64,19 +64,11 @@ def resume_counterfactuals(
         As `find_counterfactuals` does; their ``results`` are what is in the store and what was found besides.
     """
     dataset = graphs if dataset is None else dataset
-    setting = Setting(
-        graphs.fingerprint,
-        dataset.fingerprint,
-        fingerprint(black_box) if box is None else box,
-        method.replace(" ", "").lower(),
-        k,
-        max_calls,
-        seed,
-        graphs.classes.index(target) if isinstance(target, str) and target in graphs.classes else target,
-        asked=_asked(method, dataset, constraints, scores),
-    )
-    setting = replace(setting, confirm=confirm and not setting.shares)
-    numbers = range(runs) if isinstance(runs, int) else runs
+    question = (method, dataset, k, max_calls, seed, target, runs, constraints, scores, confirm)
+    request = Request.of(black_box, graphs, *question)
+    box = fingerprint(black_box) if box is None else box
+    setting = Setting.of(request, graphs.fingerprint, dataset.fingerprint, box)
+    numbers = request.runs
     everybody = range(len(graphs))
     finished = partial(store.results, setting, graphs, runs=numbers)
     try:
@@ -91,16 +83,6 @@ def resume_counterfactuals(
         stopped.results = _together(finished(), stopped.results)
         raise stopped from error.__cause__
     return finished()
-
-
-def _asked(method: str, dataset: GraphDataset, constraints: Constraints | None, scores: bool) -> str:
-    """Return what else was asked for, as JSON."""
-    asked: dict[str, object] = {} if constraints is None else {"constraints": constraints.describe()}
-    if scores:
-        asked["scores"] = True
-    if constraints is not None or any(phase.needs_moves for phase in parse_method(method)):
-        asked["atlas"] = fingerprint(dataset.atlas.to_dict())
-    return json.dumps(asked, sort_keys=True)
 
 
 def _together(finished: Counterfactuals, others: Iterable[Counterfactual]) -> Counterfactuals:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
+from countergraph.experiments.fingerprint import fingerprint
 from countergraph.oracle import Label
+from countergraph.request import Request
 from countergraph.search.methods import METHODS, parse_method
 from countergraph.version import __version__
 
@@ -34,6 +37,19 @@ class Setting:
     """Whether results are asked about again; the paper's are not."""
     asked: str = "{}"
     """What else was asked for, as JSON: constraints, scores, and the atlas where regions have a say."""
+
+    @classmethod
+    def of(cls, request: Request, cohort: str, dataset: str, box: str) -> Setting:
+        """Return the setting of a request, given the fingerprints."""
+        asked: dict[str, Any] = {
+            name: request.parameters[name] for name in ("constraints", "scores") if name in request.parameters
+        }
+        speaks = any(phase.needs_moves for phase in request.phases)
+        if request.dataset is not None and (speaks or request.constraints is not None):
+            asked["atlas"] = fingerprint(request.dataset.atlas.to_dict())
+        plain = (request.method, request.k, request.max_calls, request.seed, request.target)
+        setting = cls(cohort, dataset, box, *plain, asked=json.dumps(asked, sort_keys=True))
+        return replace(setting, confirm=request.confirm and not setting.shares)
 
     @property
     def key(self) -> str:

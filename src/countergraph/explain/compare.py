@@ -32,6 +32,9 @@ class Comparison(Drawn):
     def __post_init__(self) -> None:
         if len(self.results) < 2:
             raise InputError(f"a comparison needs at least two black boxes, not {len(self.results)}")
+        for name, found in self.results.items():
+            if not len(found):
+                raise InputError(f"there are no results of {name!r} to compare")
         graphs = {name: {each.original.tobytes() for each in found} for name, found in self.results.items()}
         first = next(iter(graphs.values()))
         for name, own in graphs.items():
@@ -64,6 +67,9 @@ class Comparison(Drawn):
 
     def roi_importance(self) -> pd.DataFrame:
         """Return the share of all changes that touch each region, a column for each black box."""
+        for name, results in self.results.items():
+            if not results.found:
+                raise InputError(f"nothing is important to {name!r}: it has no counterfactual")
         columns = {name: GlobalExplanation(results).roi_importance for name, results in self.results.items()}
         frame = pd.DataFrame(columns)
         return frame / frame.sum()

@@ -14,9 +14,11 @@ from countergraph.counterfactual import Counterfactuals
 from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import Bits, Floats, Indices, pair_ends
+from countergraph.graphs.pairs import Floats, Indices, pair_ends
 
 SIGNS = ("+", "-")
+AT_ONCE = 100
+"""Simulations that are in memory at the same time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,11 +212,11 @@ class GlobalExplanation(Drawn):
         sums = {level: np.zeros_like(values) for level, values in observed.items()}
         reached = {level: np.zeros_like(values) for level, values in observed.items()}
         pools = self._pools()
-        for _ in range(permutations):
-            simulated = self._levels(_scatter(pools, self.counters.shape[-1], rng))
-            for level, values in simulated.items():
-                sums[level] += values
-                reached[level] += values >= observed[level]
+        for begun in range(0, permutations, AT_ONCE):
+            for totals in _scattered(pools, self.counters.shape[-1], min(AT_ONCE, permutations - begun), rng):
+                for level, values in self._levels(totals).items():
+                    sums[level] += values
+                    reached[level] += values >= observed[level]
         tables = {}
         for level, values in observed.items():
             p = (reached[level] + 1) / (permutations + 1)
@@ -247,20 +249,31 @@ class GlobalExplanation(Drawn):
         names = list(self.atlas.names)
         return [f"{names[i]} - {names[j]}" for i, j in zip(first, second, strict=True)]
 
-    def _pools(self) -> list[tuple[np.ndarray, int]]:
-        """For each graph, where additions (and removals) could have fallen, and how many of them did."""
-        needs: dict[bytes, tuple[Bits, int, int]] = {}
+    def _pools(self) -> list[tuple[Indices, int]]:
+        """For each counterfactual, where additions (and removals) could have fallen, and how many of them did."""
+        absent: dict[bytes, Indices] = {}
+        present: dict[bytes, Indices] = {}
+        pools = []
         for each in self.results.found:
             key = each.original.tobytes()
-            graph, added, removed = needs.get(key, (each.original, 0, 0))
-            needs[key] = (graph, added + len(each.added), removed + len(each.removed))
-        pools = []
-        for graph, added, removed in needs.values():
-            pools += [(np.flatnonzero(~graph), added), (np.flatnonzero(graph), removed)]
-        return [(pool, count) for pool, count in pools if count and pool.size]
+            if key not in absent:
+                absent[key], present[key] = np.flatnonzero(~each.original), np.flatnonzero(each.original)
+            pools += [(absent[key], len(each.added)), (present[key], len(each.removed))]
+        return [(pool, count) for pool, count in pools if count]
 
 
-def _scatter(pools: list[tuple[np.ndarray, int]], n_pairs: int, rng: np.random.Generator) -> Floats:
-    """Let as many changes as there are fall at random into their pools, and count them by pair."""
-    fallen = [pool[rng.integers(pool.size, size=count)] for pool, count in pools]
-    return np.bincount(np.concatenate(fallen), minlength=n_pairs).astype(np.float64)
+def _scattered(pools: list[tuple[Indices, int]], n_pairs: int, rounds: int, rng: np.random.Generator) -> Floats:
+    """Let the changes of each counterfactual fall at random into its pools; count them by round and pair."""
+    rows = n_pairs * np.arange(rounds)[:, None]
+    cells = np.concatenate([(pool[_some(pool.size, count, rounds, rng)] + rows).ravel() for pool, count in pools])
+    return np.bincount(cells, minlength=rounds * n_pairs).reshape(rounds, n_pairs).astype(np.float64)
+
+
+def _some(size: int, count: int, rounds: int, rng: np.random.Generator) -> Indices:
+    """Draw ``count`` different numbers below ``size``, in each of some rounds."""
+    if count**2 > size:
+        return np.array([rng.choice(size, count, replace=False, shuffle=False) for _ in range(rounds)])
+    drawn = rng.integers(size, size=(rounds, count))
+    while (twice := (np.diff(np.sort(drawn, axis=1), axis=1) == 0).any(axis=1)).any():
+        drawn[twice] = rng.integers(size, size=(int(twice.sum()), count))
+    return drawn

@@ -11,11 +11,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from countergraph.classifiers.linear_rule import LinearRule, linear_form
+from countergraph.classifiers.linear_rule import LinearRule
+from countergraph.classifiers.model import Model
 from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.graphs.pairs import Bits, Floats
+from countergraph.white_box import white_box
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +52,10 @@ def used_vertices(black_box: object, classes: Sequence[str]) -> dict[str, tuple[
     A rule that counts the edges inside vertex sets uses these; of any other black box nothing is known. Edges inside a
     set that speaks for a class are removed from its graphs and added to those of the other.
     """
-    rule = black_box if isinstance(black_box, LinearRule) else linear_form(getattr(black_box, "estimator", black_box))
+    rule = white_box(black_box)
     if not isinstance(rule, LinearRule):
         return {}
-    low, high = classes
+    low, high = black_box.classes if isinstance(black_box, Model) else classes
     rows: dict[str, tuple[int, ...]] = {}
     for vertices, weight in zip(rule.vertex_sets, rule.weights, strict=True):
         for name in (f"{low} +", f"{high} -") if weight > 0 else (f"{low} -", f"{high} +"):

@@ -9,8 +9,8 @@ import pandas as pd
 
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import InputError
-from countergraph.find import optimal_counterfactual
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.white_box import optimal_counterfactual
 
 PERCENTILES = (10, 25, 50, 75, 90)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from countergraph.errors import InputError, unknown
-from countergraph.graphs.pairs import Bits
+from countergraph.graphs.pairs import Bits, upper_triangle
 
 
 def _percentile(weights: NDArray[np.floating], value: float) -> Bits:
@@ -55,12 +55,12 @@ BINARIZERS: dict[str, _Rule] = {
 
 
 def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
-    """Turn weights over pairs into edge vectors.
+    """Turn weights into edge vectors (..., pairs), which every function here takes for graphs.
 
     Parameters
     ----------
     weights
-        Shape (..., pairs): the strict upper triangle of each subject's connectivity matrix.
+        Connectivity matrices, shape (..., n, n), or their strict upper triangles, shape (..., pairs).
     rule
         ``"percentile:90"`` keeps the weights at or above each subject's own 90th percentile, as the paper does;
         ``"absolute-percentile:90"`` the same of the absolute values; ``"threshold:0.3"`` all weights of at least
@@ -83,4 +83,12 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
         raise InputError("weights must not be empty")
     if not np.isfinite(array).all():
         raise InputError("weights has entries that are not finite (NaN or infinity)")
+    if _are_matrices(array):
+        array = np.asarray(upper_triangle(array), dtype=array.dtype)
     return chosen.apply(array, value)
+
+
+def _are_matrices(array: NDArray[np.floating]) -> bool:
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
+        return False
+    return bool(np.allclose(array, np.swapaxes(array, -1, -2), rtol=0, atol=1e-6))

@@ -135,7 +135,8 @@ class GraphDataset:
             raise unknown("subject", name, self.names) from None
 
     def subset(self, which: ArrayLike | Iterable[str]) -> GraphDataset:
-        """Return some of the graphs: by position, by a boolean mask, or by name, in the order given."""
+        """Return some of the graphs: by position, by a boolean mask, or by name or names, in the order given."""
+        which = [which] if isinstance(which, str) else which
         chosen = np.asarray(list(which) if isinstance(which, Iterable) else which)
         if chosen.dtype.kind in "UO":
             chosen = np.array([self.index(str(name)) for name in chosen], dtype=np.intp)

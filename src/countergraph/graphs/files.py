@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import secrets
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -102,12 +103,13 @@ def save_dataset(data: GraphDataset, path: str | Path) -> Path:
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file so that a reader never sees half of it."""
-    partial = path.with_name(path.name + ".part")
+    """Write a file so that a reader never sees half of it, whoever else writes it at the same time."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         partial.write_bytes(content)
         partial.replace(path)
     except OSError as error:
+        partial.unlink(missing_ok=True)
         raise FileError(f"{path}: cannot be written ({error.strerror})") from error
     return path
 

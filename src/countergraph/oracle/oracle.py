@@ -33,7 +33,8 @@ class Oracle:
         The names of the classes, by label. With them, an answer must be a label (0, 1, ...) or a name, and becomes a
         label; without, any integer or string is a class.
     remember
-        Keep every answer, and never compute the same graph twice. ``asked`` still counts every question.
+        Keep every answer, and never compute the same graph twice. ``asked`` still counts every question. A black box
+        that contradicts itself is then taken at its first word, which no search can confirm: not for such a one.
     check_repeats
         Ask every graph twice, the second time in reverse order, and warn (`InconsistentAnswersWarning`) if an answer
         changes. Costs twice the computing, not counted in ``asked``.

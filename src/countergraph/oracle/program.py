@@ -10,9 +10,10 @@ import signal
 import subprocess
 import threading
 import time
+import weakref
 from collections.abc import Sequence
 
-from countergraph.errors import BlackBoxError, InputError
+from countergraph.errors import BlackBoxError, InputError, check_whole_numbers
 from countergraph.graphs.pairs import Bits, Label
 from countergraph.oracle.json_lines import decode, encode
 
@@ -45,7 +46,9 @@ class Program:
         self.timeout = timeout
         self.retries = retries
         self.keep_alive = keep_alive
+        check_whole_numbers(retries=(retries, 0))
         self._running: _Running | None = None
+        self._end: weakref.finalize[..., Program] | None = None
         self._asked = 0
 
     def predict(self, edges: Bits) -> list[Label]:
@@ -77,13 +80,14 @@ class Program:
             return answers.split("\n")
         if self._running is None:
             self._running = _Running(self.command)
+            self._end = weakref.finalize(self, self._running.end)  # whoever forgets to close it leaves nothing behind
         return self._running.exchange(text, count, self.timeout)
 
     def close(self) -> None:
         """End the program."""
-        if self._running is not None:
-            self._running.end()
-            self._running = None
+        if self._end is not None:
+            self._end()
+        self._running = self._end = None
 
     def __enter__(self) -> Program:
         return self

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from countergraph.classifiers.linear_rule import linear_form
 from countergraph.classifiers.model import Model
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
@@ -31,6 +30,7 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.prove import certify
 from countergraph.search.driver import Progress
 from countergraph.version import __version__
+from countergraph.white_box import white_box
 from countergraph.wording import count
 
 FORMAT = "countergraph-report/1"
@@ -133,8 +133,7 @@ class Report:
     @cached_property
     def optimum_table(self) -> pd.DataFrame | None:
         """Distances beside the exact optimum, for a classifier that is linear in the edges."""
-        form = getattr(self.black_box, "estimator", self.black_box)
-        if len(self.data.classes) != 2 or linear_form(form) is None or not self.results.found:
+        if len(self.data.classes) != 2 or white_box(self.black_box) is None or not self.results.found:
             return None
         return compare_with_optimum(self.results, self.black_box).reset_index(names="what")
 
@@ -294,6 +293,7 @@ def make_report(
         raise InputError(f"a report is of a GraphDataset, not of a {type(data).__name__}")
     if isinstance(subjects, int) and subjects < 0:
         raise InputError(f"subjects must be names or a number of at least 0, not {subjects}")
+    subjects = [subjects] if isinstance(subjects, str) else subjects
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # refuses a name that is not there before anything is searched
     options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "progress": progress}

@@ -1,0 +1,55 @@
+"""What is known exactly of a classifier that is linear in the edges: its rule, and the closest counterfactual."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from countergraph.classifiers.linear_rule import LinearInEdges, linear_form
+from countergraph.classifiers.model import Model
+from countergraph.counterfactual import Counterfactual
+from countergraph.errors import InputError
+from countergraph.graphs.pairs import SCORE_DIGITS, as_edge_vector
+from countergraph.oracle import Oracle
+from countergraph.search.optimum import closest_crossing
+
+
+def white_box(black_box: object) -> LinearInEdges | None:
+    """Return the rule, linear in the edges, that a black box is or holds; None if it is none."""
+    if isinstance(black_box, Oracle):
+        return white_box(black_box.black_box)
+    return linear_form(black_box.estimator if isinstance(black_box, Model) else black_box)
+
+
+def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
+    """Return a closest counterfactual of a classifier that is linear in the edges: no other has fewer changes.
+
+    Parameters
+    ----------
+    rule
+        A `LinearRule`, a linear scikit-learn classifier on edge vectors, or `ContrastSubgraphs` with a linear one.
+    graph
+        An adjacency matrix (n, n) or an edge vector (pairs,).
+    """
+    linear = white_box(rule)
+    if linear is None:
+        raise InputError(
+            f"the optimum is known only for two-class classifiers that are linear in the edges; {rule!r} is not one"
+        )
+    edges = as_edge_vector(graph)
+    coefficients, intercept = np.asarray(linear.coef_).ravel(), float(np.asarray(linear.intercept_).ravel()[0])
+    if coefficients.size != edges.size:
+        raise InputError(f"the rule has {coefficients.size} pairs, the graph {edges.size}: they differ in regions")
+    flips = closest_crossing(edges, coefficients, intercept)
+    above = round(float(coefficients[edges].sum() + intercept), SCORE_DIGITS) > 0
+    low, high = np.asarray(linear.classes_).tolist()
+    return Counterfactual(
+        original=edges,
+        flips=flips,
+        original_class=high if above else low,
+        counterfactual_class=None if flips is None else low if above else high,
+        calls_by_phase={},
+        method="optimum",
+        parameters={},
+        stopped="finished" if flips is not None else "not found",
+    )
