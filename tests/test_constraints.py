@@ -98,6 +98,15 @@ def test_constraints_are_never_violated(method: str, seed: int, asked: cg.Constr
     assert all(each.calls <= 60 * (1 + method.count("+")) for each in results)
 
 
+@pytest.mark.parametrize("method", cg.METHODS)
+def test_every_method_minds_the_costs(cohort: cg.GraphDataset, model: cg.Model, method: str) -> None:
+    costs = np.exp(np.random.default_rng(0).normal(size=190))
+    free = cg.find_counterfactuals(model, cohort, method, runs=2)
+    cheap = cg.find_counterfactuals(model, cohort, method, runs=2, constraints=cg.Constraints(cost=costs))
+    usual = np.mean([costs[each.flips].sum() for each in free.found])
+    assert np.mean([each.cost for each in cheap.found]) < 0.95 * usual
+
+
 def test_a_cost_is_minimised_instead_of_the_count() -> None:
     """One dear edge or two cheap ones: either changes the class."""
 

@@ -168,7 +168,7 @@ class Request:
             subject=f"Graph {index}" if self.cohort is None else self.cohort.names[index],
             atlas=self.atlas,
             moves=() if record.best is None else tuple(spoken(record.best, self._words[index])),
-            cost=None if limits.costs is None or record.best is None else limits.rank(record.best)[1],
+            cost=None if limits.costs is None or record.best is None else limits.cost(record.best),
             classes=self.classes,
         )
 

@@ -26,6 +26,7 @@ def data_driven_backward(task: Task, start: Flips) -> Search:
 
 def _retreat(task: Task, start: Flips, weights: Floats | None = None) -> Search:
     # The pool is a shuffled deck: its first k are k random picks, and the rest of it is still shuffled.
+    weights = task.dearly(weights)
     pool, needed, k = shuffled(start, task.rng, weights), NO_FLIPS, task.k
     while pool.size:
         k = min(k, pool.size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.search.conversation import Attempt, Flips, Task
+from countergraph.search.picking import shuffled
 from countergraph.search.prefix import stretched
 
 ORDERS = 8
@@ -21,7 +22,7 @@ def bisection(task: Task, start: Flips) -> Attempt:
 
 def random_order(task: Task) -> Flips:
     """Return all flips in random order, additions and removals by turns until one side has run dry."""
-    additions, removals = task.rng.permutation(task.additions), task.rng.permutation(task.removals)
+    additions, removals = (shuffled(pool, task.rng, task.cheaply()) for pool in (task.additions, task.removals))
     n = min(additions.size, removals.size)
     pairs = np.stack([additions[:n], removals[:n]], axis=1)
     mixed = task.rng.permuted(pairs, axis=1).ravel()

@@ -125,6 +125,18 @@ class Task:
     guide: Guide | None = None
     """What all searches of the run have learned, seen from this graph."""
 
+    def cheaply(self, weights: Floats | None = None) -> Floats | None:
+        """Return weights by which to pick what to change: what costs less, rather."""
+        if self.limits.costs is None:
+            return weights
+        return (1.0 if weights is None else weights) / self.limits.costs
+
+    def dearly(self, weights: Floats | None = None) -> Floats | None:
+        """Return weights by which to pick what to undo: what costs more, rather."""
+        if self.limits.costs is None:
+            return weights
+        return (1.0 if weights is None else weights) * self.limits.costs
+
     @property
     def additions(self) -> Flips:
         """The pairs that may be added."""

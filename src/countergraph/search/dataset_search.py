@@ -16,7 +16,7 @@ def dataset_search(task: Task, start: Flips) -> Search:
     """Ask about the labelled graphs of the other class, closest first, until the black box agrees on one."""
     reference = reference_of(task)
     candidates = np.flatnonzero(wanted_labels(task, reference.labels))
-    distances = np.array([np.count_nonzero(reference.edges[i] ^ task.graph) for i in candidates], dtype=np.intp)
+    distances = [task.limits.cost(np.flatnonzero(reference.edges[i] ^ task.graph)) for i in candidates]
     for nearest in candidates[np.argsort(distances, kind="stable")]:
         flips = np.flatnonzero(reference.edges[nearest] ^ task.graph)
         if flips.size and (yield flips).flipped:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from countergraph.search.conversation import Flips, Search, Task
+from countergraph.search.picking import shuffled
 from countergraph.search.proposals import exchanged, fresh, thinned
 from countergraph.search.trim import trimmed
 
@@ -16,6 +17,6 @@ def evolution(task: Task, start: Flips) -> Search:
     while best.size > 1 and failed < PATIENCE:
         candidate = MUTATIONS[task.rng.integers(len(MUTATIONS))](task, best)
         if (yield candidate).flipped:
-            best, failed = (yield from trimmed(task.rng.permutation(candidate))), 0
+            best, failed = (yield from trimmed(shuffled(candidate, task.rng, task.dearly()))), 0
         else:
             failed += 1

@@ -33,7 +33,7 @@ def data_driven_forward(task: Task, start: Flips) -> Search:
 
 
 def _walk(task: Task, weights: Floats | None = None) -> Search:
-    most = task.k * task.max_calls
+    most, weights = task.k * task.max_calls, task.cheaply(weights)
     for _ in range(WALKS):
         # All picks are drawn in advance, each pair at most once, so a candidate is the first so many of them.
         additions = first_picks(task.additions, most, task.rng, weights)

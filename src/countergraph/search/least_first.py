@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from countergraph.graphs.pairs import Floats
 from countergraph.search.conversation import Flips, Search, Task
 from countergraph.search.weights import discrimination
 
@@ -17,7 +18,7 @@ from countergraph.search.weights import discrimination
 def least_first_backward(task: Task, start: Flips) -> Search:
     """Undo the least discriminative changes first, twice as many after each success."""
     shuffled = task.rng.permutation(start)  # so that chance, not the order of the pairs, decides between equals
-    line = shuffled[np.argsort(discrimination(task)[shuffled], kind="stable")]
+    line = shuffled[np.argsort(_worth(task)[shuffled], kind="stable")]
     before = -1
     while line.size != before:
         before, at, k = line.size, 0, task.k
@@ -30,3 +31,9 @@ def least_first_backward(task: Task, start: Flips) -> Search:
                 k //= 2
             else:
                 at += 1
+
+
+def _worth(task: Task) -> Floats:
+    """Return how discriminative each change is, for what it costs."""
+    worth, costs = discrimination(task), task.limits.costs
+    return worth if costs is None else np.where(worth > 0, worth / costs, worth * costs)

@@ -46,10 +46,13 @@ class Limits:
                 flips = _balanced(graph, flips)
         return flips
 
+    def cost(self, flips: Indices) -> float:
+        """Return what a candidate costs: where nothing else is asked for, its number of changes."""
+        return float(flips.size if self.costs is None else self.costs[flips].sum())
+
     def rank(self, flips: Indices) -> tuple[bool, float]:
         """Return what makes one counterfactual better than another: the smaller the better."""
-        cost = float(flips.size if self.costs is None else self.costs[flips].sum())
-        return self.most is not None and flips.size > self.most, cost
+        return self.most is not None and flips.size > self.most, self.cost(flips)
 
 
 NO_LIMITS = Limits()

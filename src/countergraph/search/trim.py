@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from countergraph.search.conversation import Flips, Part, Search, Task
+from countergraph.search.picking import shuffled
 
 
 def trimmed(line: Flips, knows: Callable[[Flips], bool] = lambda flips: False) -> Part:
@@ -32,4 +33,4 @@ def delta_debugging(task: Task, start: Flips) -> Search:
     line, before = start, -1
     while line.size != before:
         before = line.size
-        line = yield from trimmed(task.rng.permutation(line))
+        line = yield from trimmed(shuffled(line, task.rng, task.dearly()))

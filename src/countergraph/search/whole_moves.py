@@ -14,7 +14,7 @@ from countergraph.search.conversation import NO_FLIPS, Flips, Search, Task
 
 def whole_moves(task: Task, start: Flips) -> Search:
     """Change all edges of a kind at once: of a region, between two coarse regions, inside a clique."""
-    for move in task.moves:
+    for move in sorted(task.moves, key=task.limits.cost):
         if (yield move).flipped:
             return
     made: list[Flips] = []
@@ -27,7 +27,7 @@ def whole_moves(task: Task, start: Flips) -> Search:
             break
     else:
         return
-    for move in sorted(made, key=lambda each: -each.size):
+    for move in sorted(made, key=task.limits.cost, reverse=True):
         rest = [each for each in made if each is not move]
         if rest and (yield _union(rest)).flipped:
             made = rest
