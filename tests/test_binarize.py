@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import countergraph as cg
+from countergraph.errors import InputError
 
 WEIGHTS = np.array([[-0.9, 0.1, 0.2, 0.3, 0.4, 0.5], [0.0, 0.0, 0.6, 0.6, 0.6, -0.7]])
 
@@ -35,7 +36,23 @@ def test_matrices_are_as_good_as_their_triangles() -> None:
 @given(st.integers(0, 10**6), st.floats(0, 1))
 def test_density_is_exact_even_with_ties(seed: int, density: float) -> None:
     weights = np.random.default_rng(seed).integers(0, 4, 45) / 4
-    assert cg.binarize(weights, f"density:{density}").sum() == round(density * 45)
+    if (weights > 0).sum() < round(density * 45) < 45 and density < 1:
+        with pytest.raises(InputError, match="would keep connections of the lowest weight there is, 0, which many"):
+            cg.binarize(weights, f"density:{density}")
+    elif density not in (0, 1) and round(density * 45) == 45:
+        return
+    else:
+        assert cg.binarize(weights, f"density:{density}").sum() == round(density * 45)
+
+
+@pytest.mark.parametrize("rule", ["percentile:90", "absolute-percentile:90", "density:0.2"])
+def test_a_matrix_of_zeros_with_few_weights_is_no_dense_graph(rule: str) -> None:
+    weights = np.zeros((2, 190))
+    weights[0], weights[1, :10] = np.arange(190), 0.5
+    with pytest.raises(InputError, match="which many have"):
+        cg.binarize(weights, rule)
+    assert cg.binarize(weights[0], rule).any()
+    assert cg.binarize(weights, "threshold:0.4").sum(axis=1).tolist() == [189, 10]
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,30 @@ def test_bad_input_is_exit_code_2_and_no_traceback(place: Path, words: list[str]
     assert not (place / "z.cgm").exists()
 
 
+def test_a_model_that_never_changes_its_mind_is_noted(place: Path, tmp_path: Path) -> None:
+    done = countergraph("train", place / "cohort.npz", "--set", "alpha=5", "--out", tmp_path / "x.cgm", "-q")
+    assert done.returncode == 0, done.stderr
+    assert "it gives every graph the same class" in done.stderr
+
+
+def test_a_wish_that_is_fulfilled_is_said_to_be(place: Path) -> None:
+    words = ("explain", place / "cohort.npz", place / "model.cgm", "--subject", "subject-005")
+    [result] = json.loads(countergraph(*words, "--json").stdout)
+    name = result["classes"][result["original_class"]]
+    done = countergraph(*words, "--target", name, "-q")
+    assert (done.returncode, done.stdout.strip()) == (1, f"subject-005 is classified as {name} already.")
+
+
+def test_what_takes_too_long_to_prove_is_not_proven_and_nothing_is_lost(place: Path, tmp_path: Path) -> None:
+    data = cg.load_dataset(place / "cohort.npz")
+    cg.save_model(cg.train(data, "raw-edges", classifier="forest"), tmp_path / "forest.cgm")
+    words = ("explain", place / "cohort.npz", tmp_path / "forest.cgm", "--subject", "subject-005", "--method", "ofs")
+    done = countergraph(*words, "--certify", 9)
+    assert done.returncode == 0, done.stderr
+    assert "nothing is proven: a radius of 9 among 190 pairs takes more than 10,000,000 questions" in done.stderr
+    assert "would have been classified as" in done.stdout
+
+
 def test_methods_and_version() -> None:
     listed = json.loads(countergraph("methods", "--json").stdout)
     assert listed["methods"] == list(cg.METHODS)

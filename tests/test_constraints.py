@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import countergraph as cg
+from countergraph.classifiers.linear_rule import linear_form
 from countergraph.errors import BlackBoxError, InputError, NotFoundError
 from countergraph.graphs.pairs import pair_ends, to_adjacency
 from countergraph.search.methods import FORWARD
@@ -271,11 +277,34 @@ def test_certificates_are_true(seed: int, radius: int) -> None:
 
 
 def test_a_linear_box_proves_the_optimum_for_nothing(cohort: cg.GraphDataset, model: cg.Model) -> None:
-    for result in cg.find_counterfactuals(model, cohort, "dfs+lbs").found[:6]:
-        proven = cg.certify(model, result)
-        optimum = cg.optimal_counterfactual(model, result.original).distance
-        assert proven.certificate.optimal == (result.distance == optimum)
-        assert proven.certificate.calls == 1 + ((result.distance or 0) if result.distance != 1 else 0)
+    farther = 0
+    for result in cg.find_counterfactuals(model, cohort, "dfs").found:
+        proven, optimum = cg.certify(model, result), cg.optimal_counterfactual(model, result.original)
+        assert proven.certificate.proof == optimum.certificate.proof == "optimal"
+        assert proven.certificate.calls == 2
+        assert proven.distance == optimum.distance
+        if result.distance == optimum.distance:
+            assert proven.flips is result.flips
+        farther += result.distance != optimum.distance
+    assert farther, "so that there was something to find"
+    assert optimum.sentence.startswith("The graph is classified as ")
+    assert ", the graph would have been classified as " in optimum.sentence
+    assert {"TD", "ASD"} <= set(optimum.sentence.replace(".", "").split())
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), StandardScaler(with_mean=False), StandardScaler(with_std=False)])
+def test_a_scaled_linear_classifier_is_linear(cohort: cg.GraphDataset, scaler: StandardScaler) -> None:
+    pipeline = make_pipeline(scaler, LogisticRegression()).fit(cohort.edges, cohort.labels)
+    rule = linear_form(pipeline)
+    assert rule is not None
+    scores = cohort.edges @ rule.coef_[0] + rule.intercept_[0]
+    assert scores == pytest.approx(pipeline.decision_function(cohort.edges))
+    for graph in cohort.edges[:5]:
+        optimum = cg.optimal_counterfactual(pipeline, graph)
+        assert optimum.edges is not None
+        assert pipeline.predict(optimum.edges[None])[0] != pipeline.predict(graph[None])[0]
+    curved = make_pipeline(scaler, SVC(kernel="rbf")).fit(cohort.edges, cohort.labels)
+    assert linear_form(curved) is None
 
 
 def test_what_cannot_be_proven_is_refused(cohort: cg.GraphDataset, model: cg.Model) -> None:
@@ -292,9 +321,10 @@ def test_what_cannot_be_proven_is_refused(cohort: cg.GraphDataset, model: cg.Mod
     with pytest.raises(InputError, match="not for one under constraints"):
         cg.certify(model, limited, 1)
     assert not cg.certify(model, limited).certificate.optimal
-    far = max(cg.find_counterfactuals(model, cohort, "ofs").found, key=lambda each: each.distance or 0)
+    forest = RandomForestClassifier(5, random_state=0).fit(cohort.edges, cohort.labels)
+    far = max(cg.find_counterfactuals(forest, cohort, "ofs").found, key=lambda each: each.distance or 0)
     with pytest.raises(InputError, match="takes more than 10,000,000 questions"):
-        cg.certify(model, far, 6)
+        cg.certify(forest, far, 6)
 
 
 # Diversity and plausibility

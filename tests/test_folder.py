@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import countergraph as cg
@@ -50,8 +51,10 @@ def test_weighted_matrices_are_binarised(folder: Path) -> None:
     write(folder / "a" / "s1.txt", weights + weights.T + np.eye(6))
     with pytest.raises(FileError, match=r"s1\.txt: the matrix must hold only 0 and 1"):
         cg.load_dataset(folder)
-    data = cg.load_dataset(folder, binarize="density:0.2")
-    assert data.edges[2].sum() == 3
+    data = cg.load_dataset(folder, binarize="density:0.05")
+    assert data.edges[2].sum() == 1
+    with pytest.raises(FileError, match=r"t1\.npy: density:0.4 would keep connections of the lowest weight"):
+        cg.load_dataset(folder, binarize="density:0.4")
 
 
 @pytest.mark.parametrize(
@@ -71,6 +74,31 @@ def test_bad_matrices_are_refused_by_name(folder: Path, matrix: np.ndarray, mess
     write(folder / "a" / f"zz{ending}", matrix)
     with pytest.raises(FileError, match=rf"zz\{ending}: .*{message}"):
         cg.load_dataset(folder)
+
+
+def test_tables_as_spreadsheets_and_pandas_write_them(folder: Path) -> None:
+    frame = pd.DataFrame(MATRICES[0])
+    named = frame.set_axis([f"r, {i}" for i in range(6)]).set_axis([f"r, {i}" for i in range(6)], axis=1)
+    for table, options in (
+        (frame, {}),
+        (frame, {"index": False, "header": False, "sep": ";"}),
+        (named, {}),
+        (named, {"index": False}),
+        (named, {"sep": ";"}),
+    ):
+        table.to_csv(folder / "a" / "zz.csv", **options)
+        assert (cg.load_dataset(folder).subset("zz").edges == GRAPHS[0]).all()
+    (folder / "a" / "zz.csv").write_text("a,b\n0,x\n1,0\n")
+    with pytest.raises(
+        FileError, match="zz.csv: cannot be read as a matrix .row 1 of the numbers has 'x', not a number"
+    ):
+        cg.load_dataset(folder)
+
+
+def test_fishers_z_has_no_diagonal(folder: Path) -> None:
+    with np.errstate(divide="ignore"):
+        np.save(folder / "a" / "zz.npy", np.arctanh(np.eye(6) + 0.5 * (MATRICES[0] - np.diag(MATRICES[0].diagonal()))))
+    assert (cg.load_dataset(folder, binarize="threshold:0.3").subset("zz").edges == GRAPHS[0]).all()
 
 
 def test_what_cannot_be_read_is_refused_by_name(folder: Path) -> None:
@@ -130,11 +158,11 @@ def test_matrices_as_numpy_makes_them(folder: Path) -> None:
     with (folder / "a" / "z1.NPY").open("wb") as file:
         np.save(file, np.corrcoef(series))
     (folder / "a" / "z1.NPY.npy").unlink(missing_ok=True)
-    data = cg.load_dataset(folder, binarize="percentile:80")
+    data = cg.load_dataset(folder, binarize="percentile:95")
     assert {"z1", "z2"} < set(data.names)
     np.save(folder / "a" / "z3.npy", np.corrcoef(series) * 1j)
     with pytest.raises(FileError, match="z3.npy: .*complex"):
-        cg.load_dataset(folder, binarize="percentile:80")
+        cg.load_dataset(folder, binarize="percentile:95")
 
 
 @pytest.fixture

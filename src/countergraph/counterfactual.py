@@ -137,7 +137,8 @@ class Counterfactual(Drawn):
         """The result in words."""
         before, after = self.class_name(self.original_class), self.class_name(self.counterfactual_class)
         if before is None or after is None:
-            return nothing_found_sentence(self.subject, before, self.calls)
+            wanted = self.stopped == "already in target class"
+            return nothing_found_sentence(self.subject, before, self.calls, wanted)
         proven = f" {self.certificate.sentence}" if self.certificate.sentence else ""
         if self.moves:
             said = [(move.change, move.words, len(move.flips)) for move in self.moves]

@@ -38,9 +38,9 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     Returns
     -------
     Counterfactual
-        With ``certificate`` set. It is *optimal* if the black box is linear in the edges and the distance is that of
-        the exact optimum, or if everything closer was asked; *1-minimal* if every single change was undone in turn
-        and the class changed back each time.
+        With ``certificate`` set. It is *optimal* if everything closer was asked, or if the black box is linear in the
+        edges, where the exact optimum takes the place of a result that is farther; *1-minimal* if every single change
+        was undone in turn and the class changed back each time.
     """
     check_whole_numbers(radius=(radius, 0))
     if result.flips is None:
@@ -50,16 +50,26 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     oracle = oracle_of(black_box)
     if not _is_counterfactual(result, _ask(oracle, result, [result.flips])[0]):
         raise InputError("this black box does not change its answer for this counterfactual; was it another's?")
-    closer, reached, calls = _closer(oracle, result, min(radius, result.flips.size - 1))
-    if closer is not None:
-        found, label = closer
-        proven = Certificate(minimal=True, radius=found.size - 1, optimal=True, calls=1 + calls)
-        return replace(result, flips=found, counterfactual_class=label, moves=(), certificate=proven)
     best = result.flips.size
-    optimal = not result.limited and (reached == best - 1 or _optimal(oracle.black_box, result))
+    optimum = None if result.limited else _optimum(oracle, result)
+    if optimum is not None:
+        return _best(result, optimum, 2)
+    closer, reached, calls = _closer(oracle, result, min(radius, best - 1))
+    if closer is not None:
+        return _best(result, closer, 1 + calls)
+    optimal = not result.limited and reached == best - 1
     singles = combinations(result.flips.tolist(), best - 1) if best > 1 else iter(())
     minimal, calls = _none_crosses(oracle, result, singles), 1 + calls + (best if best > 1 else 0)
     return replace(result, certificate=Certificate(minimal, best - 1 if optimal else reached, optimal, calls))
+
+
+def _best(result: Counterfactual, closest: tuple[Flips, Label], calls: int) -> Counterfactual:
+    """Return the closest counterfactual with its certificate: ``result`` itself, if it is as close."""
+    flips, label = closest
+    proven = Certificate(minimal=True, radius=flips.size - 1, optimal=True, calls=calls)
+    if flips.size == result.distance:
+        return replace(result, certificate=proven)
+    return replace(result, flips=flips, counterfactual_class=label, moves=(), certificate=proven)
 
 
 def _none_crosses(oracle: Oracle, result: Counterfactual, sets: Iterator[tuple[int, ...]]) -> bool:
@@ -103,7 +113,12 @@ def _is_counterfactual(result: Counterfactual, label: Label) -> bool:
     return label != result.original_class if target is None else label == target
 
 
-def _optimal(black_box: object, result: Counterfactual) -> bool:
-    if white_box(black_box) is None:
-        return False
-    return optimal_counterfactual(black_box, result.original).distance == result.distance
+def _optimum(oracle: Oracle, result: Counterfactual) -> tuple[Flips, Label] | None:
+    """Return a closest counterfactual where arithmetic tells it and the black box agrees."""
+    if white_box(oracle) is None:
+        return None
+    flips = optimal_counterfactual(oracle, result.original).flips
+    if flips is None:
+        return None
+    [label] = _ask(oracle, result, [flips])
+    return (flips, label) if _is_counterfactual(result, label) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from countergraph.certificate import NOTHING_PROVEN, Certificate
 from countergraph.classifiers.linear_rule import LinearInEdges, linear_form
 from countergraph.classifiers.model import Model
 from countergraph.counterfactual import Counterfactual
@@ -31,7 +32,8 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
     graph
         An adjacency matrix (n, n) or an edge vector (pairs,).
     """
-    linear = white_box(rule)
+    inner = rule.black_box if isinstance(rule, Oracle) else rule
+    linear = white_box(inner)
     if linear is None:
         raise InputError(
             f"the optimum is known only for two-class classifiers that are linear in the edges; {rule!r} is not one"
@@ -52,4 +54,6 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
         method="optimum",
         parameters={},
         stopped="finished" if flips is not None else "not found",
+        classes=inner.classes if isinstance(inner, Model) else None,
+        certificate=NOTHING_PROVEN if flips is None else Certificate(True, flips.size - 1, True),
     )

@@ -70,8 +70,13 @@ def counterfactual_sentence(
         conditions.append(f"{_connections(added, most)} existed")
     return (
         f"{subject} is classified as {before}. "
-        f"If {' and '.join(conditions)}, {subject} would have been classified as {after}."
+        f"If {' and '.join(conditions)}, {_again(subject)} would have been classified as {after}."
     )
+
+
+def _again(subject: str) -> str:
+    """Name somebody a second time: "The graph" is small within a sentence."""
+    return f"the {subject[4:]}" if subject.startswith("The ") else subject
 
 
 def moves_sentence(subject: str, before: str, after: str, moves: Sequence[tuple[str, str, int]]) -> str:
@@ -79,7 +84,8 @@ def moves_sentence(subject: str, before: str, after: str, moves: Sequence[tuple[
     verbs = {"removed": "did not exist", "added": "existed"}
     conditions = [f"{words} ({number}) {verbs[change]}" for change, words, number in moves]
     return (
-        f"{subject} is classified as {before}. If {join(conditions)}, {subject} would have been classified as {after}."
+        f"{subject} is classified as {before}. "
+        f"If {join(conditions)}, {_again(subject)} would have been classified as {after}."
     )
 
 
@@ -89,7 +95,9 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def nothing_found_sentence(subject: str, before: str | None, calls: int) -> str:
-    """Say that no counterfactual was found."""
+def nothing_found_sentence(subject: str, before: str | None, calls: int, wanted: bool = False) -> str:
+    """Say that no counterfactual was found; ``wanted``, that none was needed, since the class is the target."""
+    if wanted:
+        return f"{subject} is classified as {before} already."
     known = f"{subject} is classified as {before}" if before is not None else f"{subject} was not classified"
     return f"{known}. No counterfactual was found within {count(calls, 'question')}."

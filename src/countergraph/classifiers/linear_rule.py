@@ -16,6 +16,7 @@ from typing import Protocol, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
 from countergraph.datasets.cohorts import ROOT_VARIABLE, cohort_folder
@@ -156,11 +157,28 @@ class LinearScores:
         return np.asarray(self.classes[(np.round(scores, SCORE_DIGITS) > 0).astype(np.intp)])
 
 
+@dataclass(frozen=True, eq=False)
+class LinearWeights:
+    """A two-class linear classifier on edge vectors, and nothing else about it."""
+
+    coef_: Floats
+    intercept_: Floats
+    classes_: NDArray[np.generic]
+
+
+def _unscaled(scaler: StandardScaler, rule: LinearInEdges) -> LinearWeights:
+    """Return a rule on edges that says what ``rule`` says of the scaled ones."""
+    scale = 1.0 if scaler.scale_ is None else scaler.scale_
+    mean = 0.0 if scaler.mean_ is None or not scaler.with_mean else scaler.mean_
+    weights = np.atleast_2d(rule.coef_) / scale
+    return LinearWeights(weights, np.asarray(rule.intercept_) - (weights * mean).sum(axis=1), rule.classes_)
+
+
 def linear_form(model: object) -> LinearInEdges | None:
     """Return the linear rule that ``model`` is, or None if it is not one.
 
-    Understands `LinearRule`, linear scikit-learn classifiers of two classes on edge vectors, and the pipeline of
-    `ContrastSubgraphs` and a linear classifier.
+    Understands `LinearRule`, linear scikit-learn classifiers of two classes on edge vectors, also behind a
+    `StandardScaler`, and the pipeline of `ContrastSubgraphs` and a linear classifier.
     """
     if isinstance(model, Pipeline) and len(model) == 2 and isinstance(model[0], ContrastSubgraphs):
         last = model[1]
@@ -169,6 +187,9 @@ def linear_form(model: object) -> LinearInEdges | None:
             intercept, classes = float(last.intercept_[0]), last.classes_.tolist()
             return LinearRule(model[0].subgraphs_, last.coef_[0], intercept, n_regions, classes)
         return None
+    if isinstance(model, Pipeline) and len(model) > 1 and isinstance(model[0], StandardScaler):
+        inner = linear_form(model[1:])
+        return None if inner is None else _unscaled(model[0], inner)
     if isinstance(model, Pipeline) and len(model) == 1:
         return linear_form(model[0])
     return model if _is_binary_linear(model) else None

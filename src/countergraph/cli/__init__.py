@@ -13,9 +13,10 @@ def main() -> None:
 
     try:
         app()
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as error:
+        if isinstance(getattr(error.__context__, "__cause__", None), KeyboardInterrupt):
+            print("interrupted", file=sys.stderr)  # typer turns Ctrl-C into a silent exit
+        raise
     except CountergraphError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -61,6 +61,8 @@ def show(
     print_summary(data)
     if not quiet:
         say(f"subjects: {', '.join(data.names[:3])}, ...")
+        if Path(source).is_dir():
+            say(f"control group: {data.classes[0]}; --control chooses another")
 
 
 @app.command("import")

@@ -73,7 +73,7 @@ def demo(
             )
             for name in names
         }
-    report = Report(model, data, results, local)
+    report = Report(model, data, results, local).certified()
     person = report.person(typical)
     with working("drawing", show):
         report.save(paths["report.html"])

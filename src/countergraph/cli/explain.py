@@ -129,9 +129,13 @@ def explain(
         from countergraph.counterfactual import Counterfactuals
         from countergraph.prove import certify as prove
 
-        proven = prove(black_box, best, certify)
-        results = Counterfactuals([proven if each is best else each for each in results])
-        best = proven
+        try:
+            proven = prove(black_box, best, certify)
+        except InputError as error:
+            err.print(f"nothing is proven: {error}", highlight=False, soft_wrap=True)
+        else:
+            results = Counterfactuals([proven if each is best else each for each in results])
+            best = proven
     for path in targets:
         _write(path, results, best)
     if json:
@@ -142,7 +146,8 @@ def explain(
             say(f"written: {path}")
     if isinstance(stopped, Interrupted):
         again = "go on" if keep is not None else "start over"
-        err.print(f"interrupted: this is what was found until then; run the same command to {again}")
+        again += ", with --force" if targets else ""
+        err.print(f"interrupted: this is what was found until then; run the same command to {again}", soft_wrap=True)
         raise typer.Exit(130)
     if stopped is not None:
         raise stopped  # what was found until then is shown and written
@@ -224,10 +229,16 @@ def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, q
         say()
         print_changes(best, data)
         say(f"\n{_plausible(best, data)}")
-    phases = ", ".join(f"{calls} in {phase}" for phase, calls in best.calls_by_phase.items())
-    say(f"\n{count(best.calls, 'question')} to the model ({phases}); {best.stopped}.")
+    asked = {f"in {phase}": calls for phase, calls in best.calls_by_phase.items()}
+    if best.certificate.calls:
+        asked["to prove it"] = best.certificate.calls
+    phases = ", ".join(f"{calls} {what}" for what, calls in asked.items())
+    say(f"\n{count(sum(asked.values()), 'question')} to the model ({phases}); {best.stopped}.")
     if len(results) > 1:
         distances = sorted(result.distance for result in results if result.distance is not None)
         found = f"{len(distances)} of {len(results)} runs found a counterfactual"
-        spread = f", {distances[0]} to {distances[-1]} changes; the closest is shown" if distances else ""
+        spread = ""
+        if distances:
+            reach = f"{distances[0]} to " if distances[0] < distances[-1] else ""
+            spread = f", {reach}{count(distances[-1], 'change')}; the closest is shown"
         say(found + spread)

@@ -36,3 +36,4 @@ def methods(json: AsJson = False) -> None:
             if phase.direction == direction:
                 say(f"  {phase.name:<{width}}{phase.title}: {phase.summary}")
     say("\nA method is a forward search alone, or with backward ones: " + ", ".join(METHODS))
+    say("Any chain of backward ones will do, such as bisect+ddmin+evolve.")

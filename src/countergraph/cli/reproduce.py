@@ -17,7 +17,8 @@ from countergraph.errors import InputError
 def reproduce(
     what: Annotated[list[str], typer.Argument(help="all, or some of table1, figure4, figure5, ...")],
     data: Annotated[
-        Path | None, typer.Option(help="Where the cohorts asd and adhd lie; or set COUNTERGRAPH_DATA.")
+        Path | None,
+        typer.Option("--data", "--root", help="Where the cohorts asd and adhd lie; or set COUNTERGRAPH_DATA."),
     ] = None,
     folder: Annotated[Path, typer.Option("--out", help="Where store, black boxes and page are kept.")] = Path(
         "results"

@@ -18,6 +18,7 @@ from countergraph.cli.shared import (
     Root,
     Source,
     check_free,
+    err,
     fit_bar,
     open_dataset,
     print_json,
@@ -75,6 +76,8 @@ def train(
         else:
             trained = select(data, model, progress=progress, **fixed)
     save_model(trained, path)
+    if len(set(trained.predict(data.edges).tolist())) == 1:
+        err.print("note: it gives every graph the same class, so there will be nothing to explain", soft_wrap=True)
     if json:
         print_json({"out": str(path), **trained.describe()})
         return

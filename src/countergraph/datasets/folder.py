@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from countergraph.errors import FileError, GraphError, InputError
+from countergraph.errors import FileError, InputError
 from countergraph.graphs.atlas import Atlas, load_aal116, read_atlas
 from countergraph.graphs.binarize import binarize as binarize_weights
 from countergraph.graphs.dataset import GraphDataset
@@ -178,11 +178,11 @@ def _read_graphs(paths: list[Path], binarize: str | None) -> Bits:
 
 
 def _to_edges(path: Path, matrix: Floats, binarize: str | None) -> Bits:
-    if binarize is not None:
-        return binarize_weights(upper_triangle(matrix), binarize)
     try:
+        if binarize is not None:
+            return binarize_weights(upper_triangle(matrix), binarize)
         return as_edge_vector(matrix, "the matrix")
-    except GraphError as error:
+    except InputError as error:
         raise FileError(f"{path}: {error}") from None
 
 

@@ -44,13 +44,15 @@ class _Rule:
     apply: Callable[[NDArray[np.floating], float], Bits]
     lowest: float
     highest: float
+    share: Callable[[float], float] | None = None
+    """Which share of the pairs the number means to keep."""
 
 
 BINARIZERS: dict[str, _Rule] = {
-    "percentile": _Rule(_percentile, 0, 100),
-    "absolute-percentile": _Rule(_absolute_percentile, 0, 100),
+    "percentile": _Rule(_percentile, 0, 100, lambda value: 1 - value / 100),
+    "absolute-percentile": _Rule(_absolute_percentile, 0, 100, lambda value: 1 - value / 100),
     "threshold": _Rule(_threshold, -np.inf, np.inf),
-    "density": _Rule(_density, 0, 1),
+    "density": _Rule(_density, 0, 1, lambda value: value),
 }
 
 
@@ -85,7 +87,22 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
         raise InputError("weights has entries that are not finite (NaN or infinity)")
     if _are_matrices(array):
         array = np.asarray(upper_triangle(array), dtype=array.dtype)
-    return chosen.apply(array, value)
+    edges = chosen.apply(array, value)
+    if chosen.share is not None and 0 < chosen.share(value) < 1:
+        strengths = np.abs(array) if name.startswith("absolute") else array
+        _check_ties(strengths, edges, rule)
+    return edges
+
+
+def _check_ties(strengths: NDArray[np.floating], edges: Bits, rule: str) -> None:
+    """Refuse to keep some, or all, of the many pairs that are equally weak, as in a matrix that is mostly zeros."""
+    lowest = strengths.min(axis=-1, keepdims=True)
+    weakest = strengths == lowest
+    if ((weakest & edges).any(axis=-1) & (weakest.sum(axis=-1) > 1)).any():
+        raise InputError(
+            f"{rule} would keep connections of the lowest weight there is, {float(lowest.flat[0]):g}, which many have; "
+            "keep fewer, or choose them by threshold"
+        )
 
 
 def _are_matrices(array: NDArray[np.floating]) -> bool:

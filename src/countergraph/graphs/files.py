@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import secrets
@@ -36,12 +37,41 @@ UNREADABLE = (
 
 def _read_text(delimiter: str | None) -> Callable[[Path], NDArray[np.generic]]:
     def read(path: Path) -> NDArray[np.generic]:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        if not any(line.strip() for line in lines):
+        lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+        if not lines:
             raise ValueError("it is empty")
-        return np.loadtxt(lines, delimiter=delimiter, ndmin=2)
+        try:
+            return np.loadtxt(lines, delimiter=delimiter, ndmin=2)
+        except ValueError:
+            if delimiter is None:
+                raise
+            return _spreadsheet(lines, ";" if delimiter == "," and ";" in lines[0] else delimiter)
 
     return read
+
+
+def _spreadsheet(lines: list[str], delimiter: str) -> NDArray[np.float64]:
+    """Read a table of numbers that may have names above and to the left, as spreadsheets and pandas write it."""
+    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
+    named = not rows[0][0]
+    if named or not all(_is_number(cell) for cell in rows[0][1:]):
+        rows = rows[1:]
+    if named or not all(_is_number(row[0]) for row in rows):
+        rows = [row[1:] for row in rows]
+    for number, row in enumerate(rows, start=1):
+        strange = next((cell for cell in row if not _is_number(cell)), None)
+        if strange is not None or len(row) != len(rows[0]):
+            what = f"{len(row)} entries, not {len(rows[0])}" if strange is None else f"{strange[:20]!r}, not a number"
+            raise ValueError(f"row {number} of the numbers has {what}")
+    return np.array(rows, dtype=np.float64)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 MATRIX_READERS: dict[str, Callable[[Path], NDArray[np.generic]]] = {
@@ -66,7 +96,7 @@ def read_matrix(path: Path) -> Floats:
     if suffix not in MATRIX_READERS:
         raise FileError(f"{path}: a matrix is read from {', '.join(MATRIX_READERS)}, not from {path.suffix!r}")
     try:
-        matrix = _real(MATRIX_READERS[suffix](path))
+        matrix = _without_endless_diagonal(_real(MATRIX_READERS[suffix](path)))
     except UNREADABLE as error:
         raise FileError(f"{path}: cannot be read as a matrix ({error})") from error
     try:
@@ -78,6 +108,13 @@ def read_matrix(path: Path) -> Floats:
             raise GraphError("the diagonal of the matrix must be 0 or 1")
     except GraphError as error:
         raise FileError(f"{path}: {error}") from None
+    return matrix
+
+
+def _without_endless_diagonal(matrix: Floats) -> Floats:
+    """Drop a diagonal that is infinite or no number throughout, as Fisher's z of a correlation of 1 is."""
+    if matrix.ndim == 2 and not np.isfinite(matrix.diagonal()).any():
+        np.fill_diagonal(matrix, 0)
     return matrix
 
 
@@ -117,6 +154,10 @@ def write_whole(path: Path, content: bytes) -> Path:
 def read_dataset(path: str | Path) -> GraphDataset:
     """Read a dataset that `save_dataset` wrote. Nothing in the file is executed."""
     path = Path(path)
+    if path.is_file() and not zipfile.is_zipfile(path):
+        raise FileError(
+            f"{path}: is not a dataset file of countergraph; of matrices, give the folder that holds one for each class"
+        )
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             header = json.loads(archive["header"].tobytes())

@@ -158,6 +158,7 @@ def _as_bits(array: NDArray[np.generic], name: str) -> Bits:
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
         odd = array[~np.isin(array, (0, 1))].flat[0]
         raise GraphError(
-            f"{name} must hold only 0 and 1, but holds {odd}; binarise a weighted matrix first (countergraph.binarize)"
+            f"{name} must hold only 0 and 1, but holds {odd}; binarise a weighted matrix first "
+            "(countergraph.binarize, or --binarize on the command line)"
         )
     return np.array(array, dtype=np.bool_)

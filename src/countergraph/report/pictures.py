@@ -50,7 +50,7 @@ def global_pictures(report: Report) -> Iterator[Picture]:
         "Red: connections of the region that are removed. Blue: connections that are added.",
         lambda: whole.plot("roi-bars"),
     )
-    for normalised in (False, True):
+    for normalised in (False, True) if report.data.atlas.regions else (False,):
         yield _heatmaps(whole, normalised)
     yield Picture(
         "chord",

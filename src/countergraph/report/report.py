@@ -89,6 +89,12 @@ class Report:
         everything = Counterfactuals([*own, *self.local.get(name, ())])
         return everything.closest() or everything[0]
 
+    def certified(self) -> Report:
+        """Return the same report with what can be proven about the closest counterfactual of everybody shown."""
+        people = {name: self.person(name) for name in self.local}
+        proven = {name: _proven(self.black_box, each) for name, each in people.items() if each.found}
+        return replace(self, proven=proven)
+
     @cached_property
     def people(self) -> dict[str, LocalExplanation | None]:
         """The people shown one by one, with their local explanation where enough was found."""
@@ -164,11 +170,10 @@ class Report:
         if self.optimum_table is not None:
             tables["optimum"] = self.optimum_table
         if self.whole is not None:
-            tables |= {
-                "regions": self.whole.roi_table,
-                "cells": self.whole.cell_table(),
-                "pairs": self.whole.pair_table(),
-            }
+            tables["regions"] = self.whole.roi_table
+            if self.data.atlas.regions is not None:
+                tables["cells"] = self.whole.cell_table()
+            tables["pairs"] = self.whole.pair_table()
         if self.litmus is not None:
             tables["litmus"] = self.litmus._table
         if self.people:
@@ -304,10 +309,7 @@ def make_report(
     results = find(black_box, data, method, runs=runs, **options)
     names = typical_people(results, data, subjects) if isinstance(subjects, int) else list(subjects)
     local = {name: find(black_box, data.subset([name]), method, data, runs=local_runs, **options) for name in names}
-    made = Report(black_box, data, results, local)
-    people = {name: made.person(name) for name in names}
-    proven = {name: _proven(black_box, each) for name, each in people.items() if each.found}
-    return replace(made, proven=proven)
+    return Report(black_box, data, results, local).certified()
 
 
 def _proven(black_box: object, result: Counterfactual) -> Counterfactual:
