@@ -18,7 +18,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import countergraph as cg
-from countergraph.errors import FileError, InputError, Interrupted
+from countergraph.errors import BlackBoxError, FileError, InputError, Interrupted
 from countergraph.experiments import store as store_module
 from countergraph.experiments.export import export
 from countergraph.experiments.fingerprint import fingerprint
@@ -118,6 +118,62 @@ def model_that_stops(cohort: cg.GraphDataset, what: type[BaseException], after: 
         return (adjacency.sum(axis=(1, 2)) > 2 * limit).astype(int)
 
     return answer
+
+
+class Mortal:
+    """A forest that dies after some graphs, and then whenever it is asked."""
+
+    def __init__(self, cohort: cg.GraphDataset, life: float) -> None:
+        self.forest = RandomForestClassifier(5, random_state=0).fit(cohort.edges, cohort.labels)
+        self.classes_, self.life = self.forest.classes_, life
+        self.answered = 0
+
+    def predict(self, edges: np.ndarray) -> np.ndarray:
+        if self.answered + len(edges) > self.life:
+            raise RuntimeError("dead")
+        self.answered += len(edges)
+        return np.array(self.forest.predict(edges))
+
+    def predict_proba(self, edges: np.ndarray) -> np.ndarray:
+        return np.array(self.forest.predict_proba(edges))
+
+
+@pytest.mark.parametrize("scores", [False, True])
+def test_a_run_that_was_stopped_is_not_asked_again_what_it_knows(store, cohort, tmp_path, scores: bool) -> None:
+    options: dict[str, Any] = {"box": "it", "max_calls": 60, "scores": scores, "runs": 2}
+    with Store(tmp_path / "undisturbed.sqlite") as other:
+        healthy = Mortal(cohort, np.inf)
+        expected = resume_counterfactuals(other, healthy, cohort, **options)
+    answered = deaths = 0
+    while True:
+        mortal = Mortal(cohort, 150)
+        try:
+            results = resume_counterfactuals(store, mortal, cohort, **options)
+        except BlackBoxError:
+            deaths += 1
+        else:
+            break
+        finally:
+            answered += mortal.answered
+    assert deaths > 2
+    assert answered == healthy.answered, "no answer was asked for twice"
+    assert [each.to_dict() for each in results] == [each.to_dict() for each in expected]
+    assert store._database.execute("SELECT count(*) FROM answers").fetchone() == (0,), "nothing is left behind"
+
+
+def test_answers_of_another_run_do_not_count(store, cohort) -> None:
+    options: dict[str, Any] = {"box": "it", "max_calls": 60}
+    with pytest.raises(BlackBoxError):
+        resume_counterfactuals(store, Mortal(cohort, 150), cohort, **options)
+    [setting] = store.settings()
+    told = store.answers(setting, 0)
+    assert len(told) > 100
+    store.tell(setting, 0, 30, [(b"something else", '["nonsense"]')] * (len(told) - 30))
+    healthy = Mortal(cohort, np.inf)
+    results = resume_counterfactuals(store, healthy, cohort, **options)
+    expected = cg.find_counterfactuals(Mortal(cohort, np.inf), cohort, max_calls=60)
+    assert [each.to_dict() for each in results] == [each.to_dict() for each in expected]
+    assert healthy.answered >= results.calls - 30
 
 
 def test_only_what_is_missing_is_searched(store, model, cohort) -> None:

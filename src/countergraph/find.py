@@ -14,7 +14,7 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import as_edge_vector
 from countergraph.oracle import Label
 from countergraph.request import Request
-from countergraph.search.driver import Progress, run
+from countergraph.search.driver import Ask, Progress, run
 from countergraph.search.record import Record
 
 
@@ -130,6 +130,17 @@ def find_counterfactuals(
         raise InputError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
     question = (method, dataset, k, max_calls, seed, target, runs, constraints, scores, confirm)
     request = Request.of(black_box, graphs, *question)
+    return carry_out(request, request.ask, time_limit, progress, finished)
+
+
+def carry_out(
+    request: Request,
+    ask: Ask,
+    time_limit: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    finished: Callable[[Counterfactual], None] | None = None,
+) -> Counterfactuals:
+    """Search what is asked for. Whatever stops it gets to know what was found until then."""
     records: list[Record] = []
 
     def results() -> Counterfactuals:
@@ -142,7 +153,7 @@ def find_counterfactuals(
             finished(request.result(number, records[number]))
 
     try:
-        run(request.ask, request.jobs, time_limit=time_limit, progress=progress, finished=tell, records=records)
+        run(ask, request.jobs, time_limit=time_limit, progress=progress, finished=tell, records=records)
     except BlackBoxError as error:
         error.results = results()
         raise

@@ -12,10 +12,11 @@ from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import BlackBoxError, Interrupted, PartialResultsError
 from countergraph.experiments.fingerprint import fingerprint
+from countergraph.experiments.replay import Replay
 from countergraph.experiments.row import Place, Row
 from countergraph.experiments.setting import Setting
 from countergraph.experiments.store import Store
-from countergraph.find import find_counterfactuals
+from countergraph.find import carry_out
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.oracle import Label
 from countergraph.request import Request
@@ -46,7 +47,9 @@ def resume_counterfactuals(
     """Find counterfactuals of many graphs as `find_counterfactuals` does, going on where an earlier call stopped.
 
     Whatever is in the store is not searched again, and whatever is found is in it at once, so that Ctrl-C, a crash or
-    ``kill -9`` loses only what was being searched. Several processes may do the same at once: they share the work.
+    ``kill -9`` loses only what was being searched. Searches that learn from each other are finished together; of those
+    that were not, the answers are in the store, and are not asked for again. Several processes may do the same at
+    once: they share the work.
 
     Parameters
     ----------
@@ -75,7 +78,8 @@ def resume_counterfactuals(
         with store.alive():
             while store.missing(setting, everybody, numbers):
                 places = store.claim(setting, everybody, numbers)
-                search(setting, black_box, graphs, dataset, places, partial(store.add, setting), progress, constraints)
+                keep = partial(store.add, setting)
+                search(setting, black_box, graphs, dataset, places, keep, progress, constraints, store)
                 if not places:
                     time.sleep(PAUSE)
     except (BlackBoxError, KeyboardInterrupt) as error:
@@ -101,42 +105,38 @@ def search(
     keep: Keep,
     progress: Callable[[Progress], None] | None = None,
     constraints: Constraints | None = None,
+    store: Store | None = None,
 ) -> None:
-    """Search some places of a setting in lockstep, and hand each result to ``keep`` as soon as it is found."""
+    """Search some places of a setting in lockstep, and hand each result to ``keep`` as soon as it is found.
+
+    With a store, the answers to searches that are finished together are kept there until they are.
+    """
     last = time.perf_counter()
 
-    def kept(result: Counterfactual, graphs: Sequence[int]) -> None:
+    def kept(graphs: Sequence[int], result: Counterfactual) -> None:
         nonlocal last
         now = time.perf_counter()
         keep(Row.of(result, graphs[result.graph_index]), now - last)
         last = now
 
+    budget = (setting.k, setting.max_calls, setting.seed, setting.target)
+    scores = "scores" in json.loads(setting.asked)
     for graphs, runs in _rectangles(places, setting.shares):
+        question = (setting.method, dataset, *budget, runs, constraints, scores, setting.confirm)
+        request = Request.of(black_box, data.subset(graphs), *question)
+        replay = Replay(request.ask, store, setting, runs[0]) if setting.shares and store is not None else None
+        at_once = None if setting.shares else partial(kept, graphs)
         try:
-            results = find_counterfactuals(
-                black_box,
-                data.subset(graphs),
-                setting.method,
-                dataset,
-                setting.k,
-                setting.max_calls,
-                setting.seed,
-                setting.target,
-                runs=runs,
-                progress=progress,
-                finished=None if setting.shares else lambda result, graphs=graphs: kept(result, graphs),  # type: ignore[misc]
-                constraints=constraints,
-                scores="scores" in json.loads(setting.asked),
-                confirm=setting.confirm,
-            )
+            results = carry_out(request, replay or request.ask, None, progress, at_once)
         except PartialResultsError as error:
-            error.results = Counterfactuals(
-                [replace(each, graph_index=graphs[each.graph_index]) for each in error.results]
-            )
+            found = [replace(each, graph_index=graphs[each.graph_index]) for each in error.results]
+            error.results = Counterfactuals(found)
             raise
         if setting.shares:
             for result in results:
-                kept(result, graphs)
+                kept(graphs, result)
+        if replay is not None:
+            replay.end()
 
 
 def _rectangles(places: Iterable[Place], run_by_run: bool) -> list[tuple[list[int], list[int]]]:

@@ -83,7 +83,7 @@ def _do(store: Store, unit: Unit, places: list[Place], parent: int | None) -> No
         store.add(unit.setting, row, seconds)
         _check_parent(parent)
 
-    unit.search(places, keep)
+    unit.search(places, keep, store)
 
 
 def _check_parent(parent: int | None) -> None:

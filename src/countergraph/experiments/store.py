@@ -1,6 +1,7 @@
 """The store: every finished search is a row of an SQLite file, committed at once.
 
 Killing a process loses what it was searching, never a row, and never the file: the database is in write-ahead mode.
+Of searches that are finished together or not at all, it keeps the answers until they are (see `replay`).
 Processes that share a store share the work. Before searching, a process *claims* places (a graph and a run of a
 setting); a claim ends with its row, with its owner's death, or when its owner has not renewed it for a minute.
 """
@@ -53,6 +54,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "ALTER TABLE settings ADD COLUMN asked TEXT NOT NULL DEFAULT '{}'",
         "ALTER TABLE searches ADD COLUMN cost REAL",
+    ),
+    (
+        """CREATE TABLE answers (
+            setting INTEGER NOT NULL REFERENCES settings, run INTEGER NOT NULL, number INTEGER NOT NULL,
+            graph BLOB NOT NULL, answer TEXT NOT NULL, PRIMARY KEY (setting, run, number)) WITHOUT ROWID""",
     ),
 )
 
@@ -243,6 +249,25 @@ class Store:
             self._database.execute(
                 "DELETE FROM claims WHERE setting = ? AND graph = ? AND run = ?", (number, row.graph, row.run)
             )
+
+    def answers(self, setting: Setting, run: int) -> list[tuple[bytes, str]]:
+        """Return what was answered so far in a run that is not finished, in order (see `replay`)."""
+        answers = "SELECT graph, answer FROM answers WHERE setting = ? AND run = ? ORDER BY number"
+        return self._database.execute(answers, (self._number(setting), run)).fetchall()
+
+    def tell(self, setting: Setting, run: int, first: int, answers: Iterable[tuple[bytes, str]]) -> None:
+        """Keep answers of a run, the ``first`` of which has this number."""
+        with self._transaction():
+            number = self._numbered(setting)
+            self._database.executemany(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
+                ((number, run, place, *answer) for place, answer in enumerate(answers, first)),
+            )
+
+    def forget(self, setting: Setting, run: int) -> None:
+        """Drop the answers of a run."""
+        with self._transaction():
+            self._database.execute("DELETE FROM answers WHERE setting = ? AND run = ?", (self._number(setting), run))
 
     @contextmanager
     def alive(self) -> Iterator[None]:

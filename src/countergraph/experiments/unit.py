@@ -17,6 +17,7 @@ from countergraph.experiments.fingerprint import fingerprint
 from countergraph.experiments.resume import Keep, search
 from countergraph.experiments.row import Place
 from countergraph.experiments.setting import Setting
+from countergraph.experiments.store import Store
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.version import __version__
 
@@ -59,7 +60,7 @@ class Unit:
     graphs: range
     runs: range
 
-    def search(self, places: Iterable[Place], keep: Keep) -> None:
+    def search(self, places: Iterable[Place], keep: Keep, store: Store | None = None) -> None:
         """Search some of its places, with one thread for linear algebra: the processes are what runs in parallel."""
         data, black_box = self.source.data, self.source.black_box
         here = (data.fingerprint, self.source.box_fingerprint, __version__)
@@ -70,7 +71,7 @@ class Unit:
                 "and the same countergraph"
             )
         with threadpool_limits(1):
-            search(self.setting, black_box, data, data, places, keep)
+            search(self.setting, black_box, data, data, places, keep, store=store)
 
 
 # A process loads a cohort or a black box once, however many units it does.
