@@ -94,14 +94,13 @@ def learning_cost() -> None:
     """Print the processor time that the surrogate costs: learning from one answer, and ranking all pairs once."""
     from countergraph.search.conversation import Answer
     from countergraph.search.memory import Memory
-    from countergraph.search.proposals import LEARNED, STARTS
     from countergraph.search.views import strongest
 
     print("| pairs | µs for each answer: learning | µs: ranking all pairs |")
     print("|---|---|---|")
     for n in (116, 232, 464):
         pairs, rng = n * (n - 1) // 2, np.random.default_rng(0)
-        memory = Memory(pairs, len(STARTS), len(LEARNED))
+        memory = Memory(pairs)
         guides = [memory.guide(rng.random(pairs) < 0.1, i % 2, None) for i in range(50)]
         candidates = [rng.choice(pairs, 30, replace=False) for _ in range(2000)]
         began = time.process_time()

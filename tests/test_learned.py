@@ -255,7 +255,7 @@ def test_one_graph_alone_far_from_the_boundary_takes_half_of_the_calls(far: int)
 def test_winnowing_keeps_what_is_needed_and_comes_to_an_end(seed: int, needed: set[int]) -> None:
     flips, rng = np.arange(200), np.random.default_rng(seed)
     graph = np.zeros(1770, dtype=bool)
-    guide = Memory(graph.size, 1, 1).guide(graph, 0, None)
+    guide = Memory(graph.size).guide(graph, 0, None)
     search, asked, best = winnowed(Task(graph, 0, 5, 2000, rng, guide=guide), flips), 0, flips
     candidate = next(search)
     while True:
@@ -281,7 +281,7 @@ def test_the_account_is_complete() -> None:
 
 
 def test_an_answer_moves_only_what_it_is_about() -> None:
-    memory = Memory(45, 2, 3)
+    memory = Memory(45)
     guide = memory.guide(np.zeros(45, dtype=bool), 0, None)
     memory.guide(np.ones(45, dtype=bool), 1, None)
     memory.answers = 1000  # so that two more are no reason to compute the frequencies anew
@@ -295,11 +295,11 @@ def test_an_answer_moves_only_what_it_is_about() -> None:
 
 
 def test_luck_finds_the_way_that_pays() -> None:
-    luck, rng = Luck(3), np.random.default_rng(0)
+    luck, rng = Luck(), np.random.default_rng(0)
     for _ in range(200):
-        way = luck.pick(rng)
+        way = luck.pick(3, rng)
         luck.tell(way, way == 1)
-    assert np.mean([luck.pick(rng) == 1 for _ in range(100)]) > 0.9
+    assert np.mean([luck.pick(3, rng) == 1 for _ in range(100)]) > 0.9
 
 
 @pytest.mark.slow

@@ -105,7 +105,7 @@ def test_deviations_count_while_they_tell_better() -> None:
 def test_a_race_ends_just_behind_a_crossing(crossings: list[int], seed: int) -> None:
     """Order r crosses from its crossings[r]-th flip on, if it is that long; orders have 100 flips of their own."""
     orders = [np.arange(100) + 1000 * runner for runner in range(len(crossings))]
-    search = race(orders, Luck(len(orders)), np.random.default_rng(seed))
+    search = race(orders, Luck(), np.random.default_rng(seed))
     asked, prefix = set(), next(search)
     while True:
         runner = int(prefix[0]) // 1000

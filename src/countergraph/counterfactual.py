@@ -177,11 +177,13 @@ class Counterfactual(Drawn):
         return pd.DataFrame(rows, columns=None if rows else ["change", "first", "second"])
 
     @property
-    def _words(self) -> str:
+    def caption(self) -> str:
+        """The result in words."""
         return self.sentence
 
     @property
-    def _table(self) -> pd.DataFrame:
+    def listing(self) -> pd.DataFrame:
+        """The changed connections."""
         return self.changes
 
     def __str__(self) -> str:

@@ -24,12 +24,12 @@ class Drawn:
     """The names of its plots in `countergraph.plots.registry`; the first is the default."""
 
     @property
-    def _words(self) -> str:
+    def caption(self) -> str:
         """What is said above the picture in a notebook."""
         raise NotImplementedError
 
     @property
-    def _table(self) -> pd.DataFrame:
+    def listing(self) -> pd.DataFrame:
         """What is listed below the picture in a notebook."""
         raise NotImplementedError
 

@@ -18,12 +18,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree
 
-from countergraph.classifiers.autoencoder import Autoencoder
-from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
-from countergraph.classifiers.graph2vec import Graph2Vec
 from countergraph.classifiers.linear_svm import LinearSVM
 from countergraph.classifiers.model import MODELS, Accuracy, Model
-from countergraph.classifiers.sub2vec import Sub2Vec
 from countergraph.errors import FileError
 from countergraph.graphs.files import UNREADABLE, write_whole
 from countergraph.version import __version__
@@ -32,7 +28,7 @@ FORMAT = "countergraph-model/1"
 LARGEST = 512 * 2**20
 # What a model file may hold: our own embeddings and classifiers, and these of scikit-learn, whose fitted state is
 # looked at number by number (`_check_state`, `_check_tree`) before it is used.
-EMBEDDINGS = (ContrastSubgraphs, Graph2Vec, Sub2Vec, Autoencoder)
+EMBEDDINGS = tuple(kind.embedding for kind in MODELS.values() if kind.embedding is not None)
 FINAL = (LinearSVM, LogisticRegression, KNeighborsClassifier, RandomForestClassifier)
 PARTS = (*EMBEDDINGS, *FINAL, DecisionTreeClassifier)
 TRUSTED = [f"{each.__module__}.{each.__qualname__}" for each in (*EMBEDDINGS, LinearSVM, Tree)]

@@ -17,6 +17,7 @@ from countergraph.experiments.lab import Lab
 from countergraph.experiments.runner import Told, run_units
 from countergraph.experiments.store import Store
 from countergraph.experiments.unit import Unit
+from countergraph.plots.style import save_picture
 from countergraph.version import __version__
 
 FIGURE_DPI = 90
@@ -108,7 +109,5 @@ def choose_exhibits(names: Sequence[str]) -> tuple[Exhibit, ...]:
 
 
 def _save(picture: Figure | Axes, path: Path) -> Path:
-    figure = picture if isinstance(picture, Figure) else picture.get_figure(root=True)
-    assert figure is not None
-    figure.savefig(path, dpi=FIGURE_DPI)
+    save_picture(picture.axes[0] if isinstance(picture, Figure) else picture, path, FIGURE_DPI)
     return path

@@ -14,6 +14,7 @@ from countergraph.counterfactual import Counterfactuals
 from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
+from countergraph.explain.quality import PERCENTILES
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +43,13 @@ class Comparison(Drawn):
                 raise InputError(f"the results of {name!r} are not of the same graphs as the others")
 
     @property
-    def _words(self) -> str:
+    def caption(self) -> str:
+        """What is compared."""
         return f"{len(self.results)} black boxes on the same graphs."
 
     @property
-    def _table(self) -> pd.DataFrame:
+    def listing(self) -> pd.DataFrame:
+        """The summary, a row for each black box."""
         return self.summary().reset_index()
 
     def summary(self) -> pd.DataFrame:
@@ -60,7 +63,7 @@ class Comparison(Drawn):
             rows[name] = {
                 "searches": len(results),
                 "found": len(results.found) / len(results),
-                **{f"distance {p}%": np.percentile(distances, p) for p in (10, 25, 50, 75, 90) if distances.size},
+                **{f"distance {p}%": np.percentile(distances, p) for p in PERCENTILES if distances.size},
                 "calls (median)": float(np.median([each.calls for each in results])),
             }
         return pd.DataFrame(rows).T.rename_axis("black box")

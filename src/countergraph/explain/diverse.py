@@ -52,12 +52,14 @@ class Diverse(Drawn):
             raise InputError("diverse counterfactuals are of one graph; these results are of several")
 
     @property
-    def _words(self) -> str:
+    def caption(self) -> str:
+        """How many were chosen, and how much they differ."""
         chosen = self.chosen
         return f"{len(chosen)} counterfactuals of {chosen[0].subject}, diversity {diversity(chosen):.2f}."
 
     @property
-    def _table(self) -> pd.DataFrame:
+    def listing(self) -> pd.DataFrame:
+        """The trade-off curve."""
         return self.curve
 
     @cached_property

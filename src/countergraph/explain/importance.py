@@ -99,12 +99,14 @@ class GlobalExplanation(Drawn):
         return table.sort_values("total", ascending=False, kind="stable").reset_index(drop=True)
 
     @property
-    def _words(self) -> str:
+    def caption(self) -> str:
+        """What it was made from."""
         found = self.results.found
         return f"{len(found)} counterfactuals of {len({each.graph_index for each in found})} graphs."
 
     @property
-    def _table(self) -> pd.DataFrame:
+    def listing(self) -> pd.DataFrame:
+        """The regions, the most important first."""
         return self.roi_table
 
     def _by_region(self, values: Floats) -> Floats:

@@ -36,12 +36,14 @@ class Litmus(Drawn):
     names: tuple[str, ...] = field(repr=False)
 
     @property
-    def _words(self) -> str:
+    def caption(self) -> str:
+        """How well the regions in use were found."""
         count = f"The model uses {self.used.sum()} of {self.used.size} regions"
         return f"{count}; their importance finds them with ROC AUC {self.roc_auc:.3f}."
 
     @property
-    def _table(self) -> pd.DataFrame:
+    def listing(self) -> pd.DataFrame:
+        """The regions, the most important first."""
         table = pd.DataFrame({"region": self.names, "importance": self.importance, "used": self.used})
         return table.sort_values("importance", ascending=False, kind="stable")
 

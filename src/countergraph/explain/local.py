@@ -131,7 +131,8 @@ class LocalExplanation(Drawn):
         return pd.concat([self.table[self.table["change"] == change].head(k) for change in ("removed", "added")])
 
     @property
-    def _words(self) -> str:
+    def caption(self) -> str:
+        """Whom it is about, and how far it can be trusted."""
         name = self.example.class_name(self.example.original_class)
         return (
             f"What makes {self.example.subject} {name}: from {len(self.results.found)} counterfactuals, "
@@ -139,7 +140,8 @@ class LocalExplanation(Drawn):
         )
 
     @property
-    def _table(self) -> pd.DataFrame:
+    def listing(self) -> pd.DataFrame:
+        """The pairs most often changed."""
         return self.top().drop(columns=["i", "j"])
 
     def __repr__(self) -> str:

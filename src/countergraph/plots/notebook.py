@@ -19,10 +19,10 @@ COLOURS = 128
 
 def to_html(shown: Drawn) -> str:
     """Return what a notebook shows: a sentence, the first plot, and the head of the table."""
-    head, rest = shown._table.head(MOST_ROWS), len(shown._table) - MOST_ROWS
+    head, rest = shown.listing.head(MOST_ROWS), len(shown.listing) - MOST_ROWS
     more = f"<p>and {rest} more rows</p>" if rest > 0 else ""
-    picture = f'<img src="{data_uri(shown.plot(), 90)}" alt="{escape(shown._words)}" style="max-width:100%">'
-    return f"<p>{escape(shown._words)}</p>{picture}{table_html(head)}{more}"
+    picture = f'<img src="{data_uri(shown.plot(), 90)}" alt="{escape(shown.caption)}" style="max-width:100%">'
+    return f"<p>{escape(shown.caption)}</p>{picture}{table_html(head)}{more}"
 
 
 def table_html(table: pd.DataFrame) -> str:

@@ -73,7 +73,7 @@ def global_pictures(report: Report) -> Iterator[Picture]:
         yield Picture(
             "litmus",
             "The litmus test",
-            test._words,
+            test.caption,
             "This classifier is known to use certain regions only. An explanation that is right finds them: an ROC AUC "
             "of 1 is perfect, 0.5 is guessing.",
             test.plot,
@@ -113,7 +113,7 @@ def person_pictures(report: Report, name: str) -> Iterator[Picture]:
         yield Picture(
             f"local-{name}",
             f"What matters, over {len(local.results.found)} counterfactuals",
-            local._words,
+            local.caption,
             f"How often each connection is removed or added, with 95% intervals.{_stable(local)}",
             local.plot,
         )

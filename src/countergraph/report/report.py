@@ -24,7 +24,7 @@ from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import Litmus, litmus, used_vertices
 from countergraph.explain.local import LocalExplanation
 from countergraph.explain.plausibility import plausibility
-from countergraph.explain.quality import compare_with_optimum, typical_people
+from countergraph.explain.quality import PERCENTILES, compare_with_optimum, typical_people
 from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.prove import certify
@@ -130,7 +130,7 @@ class Report:
                 continue
             row: dict[str, object] = {"classified as": name, "searches": len(own), "found": len(own.found)}
             distances = [each.distance for each in own.found]
-            for p in (10, 25, 50, 75, 90):
+            for p in PERCENTILES:
                 row[f"changes {p}%"] = float(np.percentile(np.array(distances), p)) if distances else math.nan
             row["questions (median)"] = float(np.median([each.calls for each in own]))
             rows.append(row)
@@ -175,7 +175,7 @@ class Report:
                 tables["cells"] = self.whole.cell_table()
             tables["pairs"] = self.whole.pair_table()
         if self.litmus is not None:
-            tables["litmus"] = self.litmus._table
+            tables["litmus"] = self.litmus.listing
         if self.people:
             shown = Counterfactuals([self.person(name) for name in self.people])
             tables["plausibility"] = plausibility(shown, self.data)

@@ -22,7 +22,6 @@ from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Reference,
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.memory import Memory
 from countergraph.search.methods import Phase
-from countergraph.search.proposals import LEARNED, STARTS
 from countergraph.search.record import Record, Trust
 
 LANE_BYTES = 256 * 2**20
@@ -307,7 +306,7 @@ def run(
     deadline = np.inf if time_limit is None else time.monotonic() + time_limit
     n_pairs = jobs[0].graph.size
     learns = any(phase.learns for job in jobs for phase in job.phases)
-    memory = Memory(n_pairs, len(STARTS), len(LEARNED), jobs[0].reference) if learns else None
+    memory = Memory(n_pairs, jobs[0].reference) if learns else None
     lanes = _Lanes(min(len(jobs), max(1, LANE_BYTES // n_pairs)), n_pairs, memory)
     waiting = zip(range(len(jobs)), jobs, records, strict=True)
     _fill(lanes, waiting)

@@ -77,7 +77,7 @@ def _improved(task: Task, best: Flips) -> Part:
     """Propose closer counterfactuals until enough proposals in a row have failed, or been made before."""
     guide, failed = guide_of(task), 0.0
     while best.size > 1 and failed < patience(best):
-        way = guide.luck.pick(task.rng)
+        way = guide.luck.pick(len(LEARNED), task.rng)
         candidate = LEARNED[way](task, best)
         if not candidate.size or guide.knows(candidate):
             failed += 1 / REPEATS

@@ -6,26 +6,35 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from countergraph.graphs.pairs import Floats
+
 FADING = 0.995
 WON, LOST = 0.3, 4.0
 """What is thought of a way of which nothing is known: that it pays now and then."""
 
 
 class Luck:
-    """How much each way paid so far; what is long ago fades, as the searches get closer and other ways pay."""
+    """How much each way paid so far; what is long ago fades, as the searches get closer and other ways pay.
 
-    def __init__(self, ways: int) -> None:
-        self.won = np.full(ways, WON)
-        self.lost = np.full(ways, LOST)
+    Ways are numbered from 0; how many there are, whoever picks says.
+    """
 
-    def pick(self, rng: np.random.Generator) -> int:
-        """Pick a way, each with the probability that it is the best of all (Thompson sampling)."""
-        return int(rng.beta(self.won, self.lost).argmax())
+    def __init__(self) -> None:
+        self.won, self.lost = np.empty(0), np.empty(0)
 
-    def line_up(self, ways: Sequence[int], rng: np.random.Generator) -> list[int]:
-        """Return some ways in the order in which to try them, by the same rule."""
-        hopes = rng.beta(self.won, self.lost)
+    def pick(self, count: int, rng: np.random.Generator) -> int:
+        """Pick one of ``count`` ways, each with the probability that it is the best of all (Thompson sampling)."""
+        return int(self._hopes(count, rng).argmax())
+
+    def line_up(self, ways: Sequence[int], count: int, rng: np.random.Generator) -> list[int]:
+        """Return some of ``count`` ways in the order in which to try them, by the same rule."""
+        hopes = self._hopes(count, rng)
         return sorted(ways, key=lambda way: -hopes[way])
+
+    def _hopes(self, count: int, rng: np.random.Generator) -> Floats:
+        new = np.ones(max(0, count - self.won.size))
+        self.won, self.lost = np.append(self.won, WON * new), np.append(self.lost, LOST * new)
+        return rng.beta(self.won[:count], self.lost[:count])
 
     def tell(self, way: int, share: float) -> None:
         """Take in how a way fared: how much of what it could win it won, from 0 to 1."""

@@ -47,16 +47,14 @@ class Memory:
     ----------
     n_pairs
         The pairs of a graph.
-    starts, ways
-        How many ways of starting, and of proposing, there are to choose from.
     reference
         Labelled graphs to start from.
     """
 
-    def __init__(self, n_pairs: int, starts: int, ways: int, reference: Reference | None = None) -> None:
+    def __init__(self, n_pairs: int, reference: Reference | None = None) -> None:
         self.n_pairs = n_pairs
         self.reference = reference
-        self.starts, self.luck = Luck(starts), Luck(ways)
+        self.starts, self.luck = Luck(), Luck()
         self.answers = 0
         self.crossed = False
         self.calibration = Calibration()

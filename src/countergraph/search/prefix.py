@@ -40,7 +40,7 @@ def race(
     """
     failed, size = {runner: 0 for runner, order in enumerate(orders) if order.size}, 1
     while failed:
-        for runner in luck.line_up(list(failed), rng)[:ABREAST]:
+        for runner in luck.line_up(list(failed), len(orders), rng)[:ABREAST]:
             prefix = orders[runner][:size]
             crossed = (yield prefix).flipped
             luck.tell(runner, crossed)

@@ -14,12 +14,12 @@ from countergraph.experiments.experiment import Experiment
 from countergraph.experiments.lab import Lab
 from countergraph.experiments.setting import known_methods
 from countergraph.experiments.store import Spent, Store
+from countergraph.explain.quality import PERCENTILES
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats
 
 # Our own searches, shown beside the paper's.
 OURS = known_methods("learned")
-PERCENTILES = (10, 25, 50, 75, 90)
 TITLES = {
     "published": "contrast subgraphs",
     "sub2vec": "sub2vec",
