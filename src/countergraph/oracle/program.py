@@ -135,8 +135,8 @@ class _Running:
                 raise TimeoutError from None
             if line is None:
                 _kill(self.process)
-                code = self.process.returncode
-                raise _DiedError(_ending(code, "".join(self.complaints)))
+                self._join()  # its last words may still be in the pipe
+                raise _DiedError(_ending(self.process.returncode, "".join(self.complaints)))
             if line.strip():
                 lines.append(line)
         return lines
@@ -147,10 +147,13 @@ class _Running:
             self.process.stdin.write(text)
             self.process.stdin.flush()
 
-    def end(self) -> None:
-        _kill(self.process)
+    def _join(self) -> None:
         for reader in self.readers:
             reader.join(timeout=1)
+
+    def end(self) -> None:
+        _kill(self.process)
+        self._join()
         if not any(reader.is_alive() for reader in self.readers):
             for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
                 with contextlib.suppress(OSError, ValueError):
