@@ -213,10 +213,35 @@ def test_a_box_that_counts_a_region_is_answered_with_that_region() -> None:
     data = cg.GraphDataset(edges, [0], classes=("a", "b"), atlas=ATLAS)
     [result] = cg.find_counterfactuals(lambda a: (a[:, 2].sum(axis=1) == 0).astype(int), data, "moves")
     assert [move.words for move in result.moves] == ["all connections of r2"]
-    assert (
-        result.sentence.startswith("graph-000 is classified as a. If all connections of r2 (")
-        or "of r2 (" in result.sentence
-    )
+    assert result.sentence.startswith("graph 0 is classified as a. If all connections of r2 (")
+
+
+def test_moves_that_are_not_needed_are_taken_back() -> None:
+    """No single move does what this box wants, so moves are made until it changes; those that are left are needed."""
+    graph = np.zeros((6, 6), dtype=int)
+    for i, j in ((0, 1), (0, 2), (3, 4), (3, 5), (1, 4), (2, 5)):
+        graph[i, j] = graph[j, i] = 1
+    atlas = cg.Atlas([f"r{i}" for i in range(6)])
+    data = cg.GraphDataset(graph[None], [0], classes=("a", "b"), atlas=atlas)
+
+    def box(a: np.ndarray) -> np.ndarray:
+        return ((a[:, 0].sum(axis=1) == 0) & (a[:, 3].sum(axis=1) == 0)).astype(int)
+
+    distances = [each.distance for each in cg.find_counterfactuals(box, data, "moves", runs=20).found]
+    assert {*distances} <= {4, 6}, "r0 and r3, or one of them and the neighbours of the other; never five"
+    assert 4 in distances
+
+
+def test_what_lies_outside_the_cohort_is_called_outlying() -> None:
+    """Nine graphs that differ in a pair or two, and counterfactuals as near, or far away."""
+    edges = np.eye(9, 15, dtype=bool)
+    data = cg.GraphDataset(edges, [0] * 5 + [1] * 4, atlas=ATLAS)
+
+    def changed(flips: list[int]) -> cg.Counterfactual:
+        return cg.Counterfactual(edges[0], np.array(flips), 0, 1, {}, "x", {}, "finished")
+
+    near, far = cg.plausibility(cg.Counterfactuals([changed([0]), changed(list(range(9, 15)))]), data)["outlying"]
+    assert (near, far) == (0, 1)
 
 
 def test_the_closest_single_move_is_found() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -93,6 +94,19 @@ def test_saved_and_read_back_equal(tmp_path: Path) -> None:
     assert (back.names, back.classes, back.atlas) == (data.names, data.classes, data.atlas)
     assert dict(back.about) == dict(data.about)
     pd.testing.assert_frame_equal(back.attributes, data.attributes)
+
+
+@pytest.mark.parametrize("name", cg.DATASETS)
+def test_every_dataset_by_name(name: str, request: pytest.FixtureRequest) -> None:
+    options = inspect.signature(cg.DATASETS[name]).parameters
+    root = {"root": request.getfixturevalue("real_data")} if "root" in options else {}
+    data = cg.load_dataset(name, **root)
+    assert len(data.classes) == 2
+    assert data.class_sizes.min() > 0
+    assert len(set(data.names)) == len(data)
+    assert data.fingerprint == cg.load_dataset(name, **root).fingerprint
+    with pytest.raises(InputError, match="is loaded without an option 'colour'"):
+        cg.load_dataset(name, colour="red")
 
 
 def test_many_may_write_the_same_file_and_nobody_reads_half_of_it(tmp_path: Path) -> None:

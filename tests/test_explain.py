@@ -7,6 +7,7 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import InputError
+from countergraph.explain.quality import typical_people
 from countergraph.graphs.pairs import pair_position, pairs_at
 
 RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_regions=20)
@@ -119,6 +120,20 @@ def test_the_permutation_test_finds_what_is_planted_and_nothing_else() -> None:
     table = planted.pair_table(300)
     i, j = pairs_at([17], 20)[0]
     assert (table.loc[0, "first"], table.loc[0, "second"]) == (atlas.names[i], atlas.names[j])
+
+
+def test_typical_people_are_in_the_middle_of_each_class() -> None:
+    data = cg.make_cohort(10, 20)
+
+    def made(index: int) -> cg.Counterfactual:
+        flips, label = np.arange(1 + index // 2), index % 2
+        return cg.Counterfactual(
+            data.edges[index], flips, label, 1 - label, {}, "x", {}, "finished", graph_index=index, subject=f"s{index}"
+        )
+
+    results = cg.Counterfactuals([made(index) for index in range(10)])  # 1, 2, 3, 4 and 5 changes in each class
+    assert typical_people(results, data, 2) == ["s5", "s4"]
+    assert {*typical_people(results, data, 6)} == {"s5", "s4", "s2", "s3", "s6", "s7"}
 
 
 def test_p_values_are_those_of_the_null_however_long_the_counterfactuals() -> None:

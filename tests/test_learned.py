@@ -300,6 +300,9 @@ def test_luck_finds_the_way_that_pays() -> None:
         way = luck.pick(3, rng)
         luck.tell(way, way == 1)
     assert np.mean([luck.pick(3, rng) == 1 for _ in range(100)]) > 0.9
+    for _ in range(2000):
+        luck.tell(1, 0)
+    assert np.mean([luck.pick(3, rng) == 1 for _ in range(100)]) < 0.5, "what paid once may not pay for ever"
 
 
 @pytest.mark.slow

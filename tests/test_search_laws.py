@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def constant(seed: int) -> Box:
 
 def hashed(seed: int) -> Box:
     """As good as random, and yet the same graph always gets the same answer."""
-    return lambda edges: np.array([hash((seed, row.tobytes())) % 2 for row in edges])
+    return lambda edges: np.array([crc32(row.tobytes(), seed) % 2 for row in edges])
 
 
 boxes = st.builds(
@@ -84,6 +85,7 @@ def test_laws_of_one_search(
     assert result.edges is not None
     assert result.adjacency is not None
     assert box(result.edges[None])[0] == result.counterfactual_class != own, "it is a counterfactual"
+    assert result.edges.tobytes() in recorder.seen, "and was asked about"
     assert result.distance == len(result.added) + len(result.removed) == (result.edges ^ graph).sum() > 0
     for i, j in result.added:
         assert i < j
@@ -96,16 +98,6 @@ def test_laws_of_one_search(
     assert list(distances) == sorted(distances, reverse=True), "and never away from the graph"
     assert distances[-1] == result.distance
     assert calls[-1] <= result.calls
-
-
-@given(methods, boxes, graphs, st.integers(0, 99))
-@settings(max_examples=60)
-def test_flipping_twice_is_nothing(method: str, box: Box, graph: Edges, seed: int) -> None:
-    result = cg.find_counterfactual(Recorder(box), graph, method, DATA, seed=seed, max_calls=50)
-    if result.edges is not None:
-        back = result.edges.copy()
-        back[result.flips] ^= True
-        assert (back == graph).all()
 
 
 @given(
@@ -125,7 +117,9 @@ def test_lockstep_is_the_same_as_one_by_one(
         assert alone.to_dict() | place == result.to_dict() | place
 
 
-@given(st.sampled_from(["ofs+obs", "dfs+dbs", "ds+lbs", "bisect+ddmin", "learned"]), boxes, graphs, st.integers(0, 9))
+@given(
+    st.sampled_from(["ofs+obs", "dfs+dbs", "ds+lbs", "bisect+ddmin", "learned+ddmin"]), boxes, graphs, st.integers(0, 9)
+)
 @settings(max_examples=80)
 def test_a_finished_backward_search_is_1_minimal(method: str, box: Box, graph: Edges, seed: int) -> None:
     result = cg.find_counterfactual(Recorder(box), graph, method, DATA, seed=seed)

@@ -41,6 +41,7 @@ from countergraph.cli.shared import (
     print_changes,
     print_json,
     progress_bar,
+    root_of,
     say,
 )
 from countergraph.errors import InputError, Interrupted, PartialResultsError
@@ -108,12 +109,13 @@ def explain(
         check_free(path, force)
     if keep is not None and time_limit is not None:
         raise InputError("--store keeps finished searches only, so a --time-limit cannot go with it")
-    cohorts = root if source in ("asd", "adhd") else None
-    data = open_dataset(source, root=cohorts, atlas=atlas, binarize=binarize, control=control, labels=labels)
+    data = open_dataset(
+        source, root=root_of(source, root), atlas=atlas, binarize=binarize, control=control, labels=labels
+    )
     asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
     person = data.subset([subject])
     black_box = open_black_box(model, data, root)
-    options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "target": _label(target, data)}
+    options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "target": label_of(target, data)}
     options |= {"runs": runs, "constraints": asked, "scores": scores, "confirm": confirm}
     stopped: PartialResultsError | None = None
     with progress_bar(f"explaining {subject}", not (json or quiet)) as progress, opened_store(keep) as store:
@@ -195,7 +197,7 @@ def _finder(store: Store | None, model: str, time_limit: float | None) -> Callab
     return partial(resume_counterfactuals, store, box=box_name(model))
 
 
-def _label(target: str | None, data: GraphDataset) -> int | str | None:
+def label_of(target: str | None, data: GraphDataset) -> int | str | None:
     """Read a class: its name or, unless a class is called so, its label."""
     return target if target is None or target in data.classes or not target.isdecimal() else int(target)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from countergraph.cli.explain import PICTURES, BlackBox, box_name, open_black_box
+from countergraph.cli.explain import PICTURES, BlackBox, box_name, label_of, open_black_box
 from countergraph.cli.shared import (
     AsJson,
     AtlasName,
@@ -36,6 +36,7 @@ from countergraph.cli.shared import (
     opened_store,
     print_json,
     progress_bar,
+    root_of,
     say,
     working,
 )
@@ -55,6 +56,7 @@ def report(
     runs: Annotated[int, typer.Option(help="Searches for each graph.")] = 5,
     local_runs: Annotated[int, typer.Option(help="Searches for each person shown; the paper has 1000.")] = 200,
     method: Annotated[str, typer.Option(help="How to search ('countergraph methods' lists all).")] = "ofs+obs",
+    target: Annotated[str | None, typer.Option(help="The class to reach, where there are more than two.")] = None,
     k: Annotated[int, typer.Option(help="Connections changed in one step.")] = 5,
     max_calls: Annotated[int, typer.Option(help="Most questions to the model in each phase.")] = 2000,
     seed: Annotated[int, typer.Option(help="Same seed, same report.")] = 0,
@@ -95,15 +97,17 @@ def report(
     from countergraph.report.report import make_report
 
     show = not (json or quiet)
-    cohorts = root if source in ("asd", "adhd") else None
-    data = open_dataset(source, root=cohorts, atlas=atlas, binarize=binarize, control=control, labels=labels)
+    data = open_dataset(
+        source, root=root_of(source, root), atlas=atlas, binarize=binarize, control=control, labels=labels
+    )
     asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
     black_box = open_black_box(model, data, root)
     people = subject or subjects
     with progress_bar("explaining everybody", show) as progress, opened_store(keep) as store:
         try:
             budget = (method, runs, people, local_runs, k, max_calls, seed)
-            made = make_report(black_box, data, *budget, asked, progress, store, box_name(model), scores)
+            more = (asked, progress, store, box_name(model), scores, label_of(target, data))
+            made = make_report(black_box, data, *budget, *more)
         except (KeyboardInterrupt, BlackBoxError) as error:
             again = "go on" if store is not None else "start over; with --store FILE it would go on"
             err.print(f"nothing is written; run the same command to {again}", highlight=False, soft_wrap=True)

@@ -65,6 +65,15 @@ def open_dataset(source: str, **options: object) -> GraphDataset:
     return load_dataset(source, **{name: value for name, value in options.items() if value is not None})
 
 
+def root_of(source: str, root: Path | None) -> Path | None:
+    """Return ``--root`` for a dataset that has one; to others it only says where the published rules are."""
+    from inspect import signature
+
+    from countergraph.datasets.load import DATASETS
+
+    return root if source in DATASETS and "root" in signature(DATASETS[source]).parameters else None
+
+
 def opened_store(path: Path | None) -> AbstractContextManager[Store | None]:
     """Open the store that was asked for, if one was."""
     if path is None:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pandas as pd
 from countergraph.classifiers.model import Model
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
-from countergraph.errors import FileError, InputError
+from countergraph.errors import FileError, InputError, PartialResultsError
 from countergraph.experiments.resume import resume_counterfactuals
 from countergraph.experiments.store import Store
 from countergraph.explain.contrastive import changes
@@ -27,6 +28,7 @@ from countergraph.explain.plausibility import plausibility
 from countergraph.explain.quality import PERCENTILES, compare_with_optimum, typical_people
 from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.oracle import Label
 from countergraph.prove import certify
 from countergraph.search.driver import Progress
 from countergraph.version import __version__
@@ -277,12 +279,14 @@ def make_report(
     store: Store | None = None,
     box: str | None = None,
     scores: bool = False,
+    target: Label | None = None,
+    confirm: bool = True,
 ) -> Report:
     """Explain a whole cohort, and some of its people in depth.
 
     Parameters
     ----------
-    black_box, data, method, k, max_calls, seed, constraints, progress, scores
+    black_box, data, method, k, max_calls, seed, constraints, progress, scores, target, confirm
         As in `find_counterfactuals`.
     runs
         Searches for each graph of the cohort.
@@ -302,13 +306,19 @@ def make_report(
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # refuses a name that is not there before anything is searched
     options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "progress": progress}
-    options |= {"constraints": constraints, "scores": scores}
+    options |= {"constraints": constraints, "scores": scores, "target": target, "confirm": confirm}
     find: Callable[..., Counterfactuals] = find_counterfactuals
     if store is not None:
         find = partial(resume_counterfactuals, store, box=box)
     results = find(black_box, data, method, runs=runs, **options)
     names = typical_people(results, data, subjects) if isinstance(subjects, int) else list(subjects)
-    local = {name: find(black_box, data.subset([name]), method, data, runs=local_runs, **options) for name in names}
+    local: dict[str, Counterfactuals] = {}
+    for name in names:
+        try:
+            local[name] = find(black_box, data.subset([name]), method, data, runs=local_runs, **options)
+        except PartialResultsError as error:
+            error.results = Counterfactuals([*results, *chain(*local.values()), *error.results])
+            raise
     return Report(black_box, data, results, local).certified()
 
 

@@ -4,7 +4,7 @@
    chance found is winnowed.
 2. Improvement near the boundary: proposals with one change less, in the ways that have paid in this run, each success
    shortened, until enough in a row have failed.
-3. Backward: changes are undone in chunks, those thought least useful first, until no single one can be undone.
+3. Backward: changes are undone in chunks, those thought least useful first, until each that is left was tried.
 4. Where few enough sets of changes are left below the best, all of them are asked, smallest first.
 
 Where there is nothing to learn, the random ways win over the others, and what is left is bisection, delta debugging and
