@@ -243,12 +243,30 @@ def test_one_graph_alone_needs_no_dataset(cohort: cg.GraphDataset, model: cg.Mod
 def test_one_graph_alone_far_from_the_boundary_takes_half_of_the_calls(far: int) -> None:
     weights = np.random.default_rng(6).normal(size=1770)
     graphs, oracle = random_graphs(10, 60, seed=6, density=0.2), box(lambda e: (e @ weights > far).astype(int))
-    ours = [cg.find_counterfactual(oracle, graph, "learned") for graph in graphs]
-    theirs = [cg.find_counterfactual(oracle, graph, "ofs+obs") for graph in graphs]
+    ours, theirs = (
+        [cg.find_counterfactual(oracle, graph, method, seed=seed) for seed in range(3) for graph in graphs]
+        for method in ("learned", "ofs+obs")
+    )
     assert all(each.found for each in ours)
     assert np.median([each.calls for each in ours]) <= np.median([each.calls for each in theirs]) / 2
     pairs = [(our.distance, their.distance) for our, their in zip(ours, theirs, strict=True) if their.found]
-    assert np.median([our for our, _ in pairs]) <= 1.2 * np.median([their for _, their in pairs])
+    assert len(pairs) >= 10
+    assert np.mean([our for our, _ in pairs]) <= 1.1 * np.mean([their for _, their in pairs])
+
+
+def test_one_graph_alone_of_a_box_that_changes_its_mind_easily(cohort: cg.GraphDataset) -> None:
+    """Almost any few changes do: whoever looks close to the graph first finds them at once."""
+
+    def fickle(edges: np.ndarray) -> np.ndarray:
+        return np.array([crc32(row.tobytes()) % 8 == 0 for row in edges]).astype(int)
+
+    ours, theirs = (
+        [cg.find_counterfactual(box(fickle), graph, method, max_calls=60) for graph in cohort.edges]
+        for method in ("learned", "ofs+obs")
+    )
+    assert np.median([each.trace[0][1] for each in ours]) < 20, "the first that is found"
+    assert np.mean([each.distance for each in ours]) < 0.6 * np.mean([each.distance for each in theirs])
+    assert np.median([each.calls for each in ours]) < 0.6 * np.median([each.calls for each in theirs])
 
 
 @given(seed=st.integers(0, 999), needed=st.sets(st.integers(0, 199), min_size=1, max_size=5))
@@ -316,7 +334,7 @@ def test_published_rule_of_asd(asd: cg.GraphDataset, real_data: Path) -> None:
 @pytest.mark.slow
 def test_published_rule_of_adhd(adhd: cg.GraphDataset, real_data: Path) -> None:
     above, calls, optima = against_the_optimum(adhd, "adhd", real_data)
-    assert above.mean() <= 0.01 * optima.mean()
+    assert above.mean() <= 0.03 * optima.mean()
     assert np.median(calls) <= 150
 
 

@@ -14,17 +14,44 @@ from countergraph.search.conversation import Answer
 from countergraph.search.deviation import Deviation, Individuality, directions
 from countergraph.search.luck import Luck
 from countergraph.search.prefix import race
-from countergraph.search.views import BY_COUNT, BY_DEGREE, View, degrees_of, walk
+from countergraph.search.views import BY_COUNT, BY_DEGREE, ComponentView, ThroughDegrees, View, degrees_of, walk
 from tests.conftest import random_graphs
 
 N, PAIRS = 12, 66
-views = pytest.mark.parametrize("view", [BY_DEGREE, BY_COUNT])
+BY_COMPONENT = ComponentView(directions(random_graphs(9, N, seed=99)))
+views = pytest.mark.parametrize("view", [BY_COMPONENT, BY_DEGREE, BY_COUNT])
 seeds = st.integers(0, 10_000)
 
 
+def vector_of(view: View, graph: np.ndarray) -> np.ndarray:
+    return view.vector(view.place(graph))
+
+
 @views
+@given(seed=seeds, count=st.integers(0, 20))
+def test_a_view_follows_a_graph_that_changes(view: View, seed: int, count: int) -> None:
+    graph, flips = random_graphs(1, N, seed=seed)[0], np.random.default_rng(seed).permutation(PAIRS)[:count]
+    after, place = graph.copy(), view.place(graph)
+    after[flips] ^= True
+    assert np.allclose(view.vector(view.moved(graph, place, flips)), vector_of(view, after), atol=1e-4)
+    assert (place == view.place(graph)).all(), "where it was is not forgotten"
+
+
+@pytest.mark.parametrize("view", [BY_COMPONENT, BY_DEGREE])
+@given(seed=seeds, pair=st.integers(0, PAIRS - 1))
+def test_a_gain_is_what_one_flip_does(view: View, seed: int, pair: int) -> None:
+    """Not so by counts: two ends of the same degree leave it together."""
+    graph = random_graphs(1, N, seed=seed)[0]
+    direction = np.random.default_rng(seed).normal(size=vector_of(view, graph).size)
+    after = graph.copy()
+    after[pair] ^= True
+    moved = (vector_of(view, after) - vector_of(view, graph)) @ direction
+    assert view.gains(graph, view.place(graph), direction)[pair] == pytest.approx(moved, abs=1e-4)
+
+
+@pytest.mark.parametrize("view", [BY_DEGREE, BY_COUNT])
 @given(seed=seeds, vertex=st.integers(0, N - 1))
-def test_a_pull_is_what_one_edge_at_one_vertex_does(view: View, seed: int, vertex: int) -> None:
+def test_a_pull_is_what_one_edge_at_one_vertex_does(view: ThroughDegrees, seed: int, vertex: int) -> None:
     rng = np.random.default_rng(seed)
     degrees = rng.integers(1, N - 1, N)
     direction = rng.normal(size=view.vector(degrees).size)
@@ -44,7 +71,7 @@ def test_degrees() -> None:
 def test_a_walk_flips_what_it_may_once_and_comes_closer(view: View, seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     graph, allowed = random_graphs(1, N, seed=seed)[0], rng.random(PAIRS) < 0.7
-    known = np.array([view.vector(degrees_of(each)) for each in random_graphs(8, N, seed=seed + 1, density=0.6)])
+    known = np.array([vector_of(view, each) for each in random_graphs(8, N, seed=seed + 1, density=0.6)])
     wanted = np.arange(8) % 2 == 0
     flips = walk(view, graph, known, wanted, ~wanted, size, lambda gains: np.where(allowed, gains, 0.0))
     assert flips.size <= size
@@ -57,12 +84,12 @@ def test_a_walk_flips_what_it_may_once_and_comes_closer(view: View, seed: int, s
 @views
 def test_a_walk_leads_towards_the_wanted(view: View) -> None:
     graph, far = random_graphs(1, N, seed=0, density=0.2)[0], random_graphs(6, N, seed=1, density=0.7)
-    known = np.array([view.vector(degrees_of(each)) for each in [*far, graph]])
+    known = np.array([vector_of(view, each) for each in [*far, graph]])
     wanted = np.arange(7) < 6
     flips = walk(view, graph, known, wanted, ~wanted, 10, lambda gains: gains)
     after = graph.copy()
     after[flips] ^= True
-    near = [np.linalg.norm(known[:6].mean(axis=0) - view.vector(degrees_of(each))) for each in (graph, after)]
+    near = [np.linalg.norm(known[:6].mean(axis=0) - vector_of(view, each)) for each in (graph, after)]
     assert flips.size == 10
     assert near[1] < near[0]
 
@@ -123,12 +150,13 @@ def test_a_race_ends_just_behind_a_crossing(crossings: list[int], seed: int) -> 
         assert found.size == crossings[winner]
 
 
-@pytest.mark.parametrize("view", [BY_DEGREE, BY_COUNT])
-def test_it_sees_what_a_black_box_that_sees_no_edges_sees(view: View) -> None:
+@pytest.mark.parametrize("view", [None, BY_DEGREE, BY_COUNT], ids=["components", "degrees", "counts"])
+def test_it_sees_what_a_black_box_that_sees_no_edges_sees(view: View | None) -> None:
     data = cg.make_cohort(n_subjects=60, n_regions=40, seed=5)
+    view = view or ComponentView(directions(data.edges)[:, :16])
 
     def vectors(edges: np.ndarray) -> np.ndarray:
-        return np.array([view.vector(degrees_of(each)) for each in edges])
+        return np.array([vector_of(view, each) for each in edges])
 
     neighbours = KNeighborsClassifier(5).fit(vectors(data.edges), data.labels)
     oracle = cg.Oracle(lambda edges: neighbours.predict(vectors(edges)), input="edges")

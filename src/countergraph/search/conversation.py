@@ -97,6 +97,10 @@ class Guide(Protocol):
     def neighbours(self) -> Floats:
         """Return how much more often each flip leads towards the nearest graphs of another class than of its own."""
 
+    @property
+    def components(self) -> View:
+        """The view of the leading directions in which the known graphs differ."""
+
     def walk(self, view: View, size: int, doubts: Floats | float = 0.0) -> Flips:
         """Return flips that lead towards the nearest graphs of another class in a view; ``doubts`` take from gains."""
 

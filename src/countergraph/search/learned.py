@@ -1,6 +1,7 @@
 """The search that learns: every answer, to any search of the run, tells all of them what to ask next.
 
-1. Forward: the orders that the answers so far, the nearest graphs and chance suggest race to a first crossing; what
+1. Forward: the orders that the answers so far, the nearest graphs and chance suggest race to a first crossing. Where
+   nothing but chance suggests anything, random sets are asked about, each a little larger than the one before. What
    chance found is winnowed.
 2. Improvement near the boundary: proposals with one change less, in the ways that have paid in this run, each success
    shortened, until enough in a row have failed.
@@ -24,6 +25,8 @@ from countergraph.search.proposals import LEARNED, STARTS
 from countergraph.search.trim import trimmed
 from countergraph.search.winnow import patience, winnowed
 
+WIDER = 1.3
+"""How much larger than the one before each set is that chance alone suggests."""
 TRIES = 1000
 """How many random sets to ask about where nothing else crossed."""
 REPEATS = 10
@@ -45,9 +48,13 @@ def learned(task: Task, start: Flips) -> Search:
 
 
 def _forward(task: Task) -> Attempt:
-    found, winner = yield from race([start(task) for start in STARTS], guide_of(task).starts, task.rng)
-    if found is not None and STARTS[winner] is not random_order:
-        return found
+    orders = [start(task) for start in STARTS]
+    if not any(order.size for order, start in zip(orders, STARTS, strict=True) if start is not random_order):
+        found = yield from _glimpses(task)
+    else:
+        found, winner = yield from race(orders, guide_of(task).starts, task.rng)
+        if found is not None and STARTS[winner] is not random_order:
+            return found
     for order in (task.rng.permutation(task.removals), task.rng.permutation(task.additions)):
         if found is None:
             found = yield from stretched(order)
@@ -56,6 +63,23 @@ def _forward(task: Task) -> Attempt:
     if found is None and not affordable(task, None):
         found = yield from _anywhere(task)
     return found if found is None else (yield from winnowed(task, found))
+
+
+def _glimpses(task: Task) -> Attempt:
+    """Ask about random sets, each a little larger than the one before.
+
+    Small steps, and a new set each time: a black box that changes its mind easily has then many occasions to do so
+    close to the graph, and one that does not costs some ten questions more.
+    """
+    size, order = 1.0, random_order(task)
+    while order.size:
+        candidate = order[: int(size)]
+        if (yield candidate).flipped:
+            return candidate
+        if candidate.size == order.size:
+            break
+        size, order = max(WIDER * size, size + 1), random_order(task)
+    return None
 
 
 def _anywhere(task: Task) -> Attempt:

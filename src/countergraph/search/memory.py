@@ -28,7 +28,7 @@ from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.luck import Luck
 from countergraph.search.neighbours import towards_neighbours
 from countergraph.search.smoothing import Smoother
-from countergraph.search.views import View, degrees_of, walk
+from countergraph.search.views import ComponentView, View, walk
 
 MARGIN = 0.5
 NOISE = 1.0
@@ -36,6 +36,8 @@ KEPT = 3
 """How many candidates of each kind a new answer is compared with: the latest are the closest to the boundary."""
 ENOUGH = 5
 """Graphs of a class that the black box has named, from which on the labels of the reference do not count any more."""
+COMPONENTS = 16
+"""How many of the leading directions in which graphs differ make a view of them."""
 GROWTH = 1.1
 """The frequencies and the smoothing are computed anew when there are so many times more answers than the last time."""
 
@@ -71,6 +73,7 @@ class Memory:
         self._known = reference
         self._seen: dict[View, Floats] = {}
         self._basis: Basis | None = None
+        self._components: View | None = None
         self.individuality = Individuality()
         for label in () if reference is None else reference.counts:
             self._meet(label)
@@ -124,7 +127,7 @@ class Memory:
         """Return the vectors of all known graphs in a view."""
         known = self.known()
         if view not in self._seen:
-            self._seen[view] = np.array([view.vector(degrees_of(graph)) for graph in known.edges])
+            self._seen[view] = np.array([view.vector(view.place(graph)) for graph in known.edges])
         return self._seen[view]
 
     def basis(self) -> Basis:
@@ -132,6 +135,12 @@ class Memory:
         if self._basis is None:
             self._basis = directions(self.known().edges)
         return self._basis
+
+    def components(self) -> View:
+        """Return the view of the leading ones of these directions."""
+        if self._components is None:
+            self._components = ComponentView(np.ascontiguousarray(self.basis()[:, :COMPONENTS]))
+        return self._components
 
     def difference(self, more: Flips, less: Flips) -> tuple[Flips, Floats]:
         """Return the pairs that are in one of two sets only, with 1 for the first set and -1 for the second."""
@@ -226,6 +235,11 @@ class MemoryGuide:
             near = towards_neighbours(self.graph, self.memory.known().edges, *self._sorted())
             self._neighbours = self._worth(near)
         return self._neighbours
+
+    @property
+    def components(self) -> View:
+        """The view of the leading directions in which the known graphs differ."""
+        return self.memory.components()
 
     def walk(self, view: View, size: int, doubts: Floats | float = 0.0) -> Flips:
         """Return flips that lead towards the nearest graphs of another class in a view (see `views.walk`)."""

@@ -28,6 +28,12 @@ def towards_the_nearest(task: Task) -> Flips:
     return strongest(guide_of(task).neighbours(), task.graph.size)
 
 
+def towards_like_components(task: Task) -> Flips:
+    """Walk towards the graphs of another class that are alike in the directions in which graphs differ most."""
+    guide = guide_of(task)
+    return guide.walk(guide.components, LONGEST_WALK)
+
+
 def towards_like_degrees(task: Task) -> Flips:
     """Walk towards the graphs of another class whose regions have the most similar degrees."""
     return guide_of(task).walk(BY_DEGREE, LONGEST_WALK)
@@ -53,6 +59,12 @@ def daring(task: Task, best: Flips) -> Flips:
 def neighbourly(task: Task, best: Flips) -> Flips:
     """Go towards the nearest graphs of another class."""
     return strongest(guide_of(task).neighbours(), best.size - 1)
+
+
+def by_component(task: Task, best: Flips) -> Flips:
+    """Walk towards like shares in the directions in which graphs differ most, with some daring."""
+    guide = guide_of(task)
+    return guide.walk(guide.components, best.size - 1, DARING * task.rng.random(task.graph.size))
 
 
 def by_degree(task: Task, best: Flips) -> Flips:
@@ -102,9 +114,20 @@ Start = Callable[[Task], Flips]
 STARTS: tuple[Start, ...] = (
     what_all_learned,
     towards_the_nearest,
+    towards_like_components,
     towards_like_degrees,
     towards_like_counts,
     random_order,
 )
 Proposal = Callable[[Task, Flips], Flips]
-LEARNED: tuple[Proposal, ...] = (guided, daring, neighbourly, by_degree, by_count, swapped, thinned, fresh)
+LEARNED: tuple[Proposal, ...] = (
+    guided,
+    daring,
+    neighbourly,
+    by_component,
+    by_degree,
+    by_count,
+    swapped,
+    thinned,
+    fresh,
+)

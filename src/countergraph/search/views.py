@@ -1,14 +1,16 @@
 """How graphs may look to a black box that does not see single edges, and the way to another class in that view.
 
 A black box that embeds graphs calls a graph what it calls the graphs near to it. Near may mean the same connections
-(see `neighbours`), the same number of connections at each region, or as many regions of each number of connections. In
-the latter two a flip acts only through the degrees of its ends, so its gain is the sum of what they gain.
+(see `neighbours`), a like share in the directions in which graphs differ most, the same number of connections at each
+region, or as many regions of each number of connections. In the latter two a flip acts only through the degrees of its
+ends, so its gain is the sum of what they gain.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +19,87 @@ from countergraph.graphs.pairs import Bits, Floats, Indices, pair_ends, region_c
 from countergraph.search.neighbours import nearest
 
 Degrees = NDArray[np.intp]
+Place = NDArray[Any]
+"""What a view keeps of a graph while it changes."""
 STRIDE = 4
 """The walk looks again at where it is when it has become longer by one in so many."""
 
 
 class View(Protocol):
-    """Vectors of graphs that depend on the degrees of their vertices."""
+    """A way to see graphs as vectors, and what flips do to these."""
 
-    def vector(self, degrees: Degrees) -> Floats:
-        """Return the vector of a graph."""
+    def place(self, graph: Bits) -> Place:
+        """Return where a graph is."""
 
+    def vector(self, place: Place) -> Floats:
+        """Return the vector of a graph that is there."""
+
+    def gains(self, graph: Bits, place: Place, direction: Floats) -> Floats:
+        """Return how far flipping each pair of the graph moves the vector along a direction."""
+
+    def moved(self, graph: Bits, place: Place, flips: Indices) -> Place:
+        """Return where the graph is after some flips."""
+
+
+class ComponentView:
+    """The share that a graph has in each of some directions, orthonormal columns (pairs, directions)."""
+
+    def __init__(self, basis: NDArray[np.float32]) -> None:
+        self.basis = basis
+
+    def place(self, graph: Bits) -> Place:
+        """Return the coordinates."""
+        return graph @ self.basis
+
+    def vector(self, place: Place) -> Floats:
+        """Return the coordinates."""
+        return place
+
+    def gains(self, graph: Bits, place: Place, direction: Floats) -> Floats:
+        """Return what each pair does along the direction, turned round where it has an edge to lose."""
+        along = self.basis @ direction.astype(np.float32)
+        return np.where(graph, -along, along)
+
+    def moved(self, graph: Bits, place: Place, flips: Indices) -> Place:
+        """Return the coordinates after some flips."""
+        return np.asarray(place + np.where(graph[flips], -1, 1).astype(np.float32) @ self.basis[flips])
+
+
+class ThroughDegrees(ABC):
+    """Views that depend on the degrees of the vertices only."""
+
+    @abstractmethod
+    def vector(self, place: Degrees) -> Floats:
+        """Return the vector of a graph with these degrees."""
+
+    @abstractmethod
     def pull(self, degrees: Degrees, direction: Floats) -> tuple[Floats, Floats]:
         """Return how far one edge more, and one edge less, at each vertex moves the vector along a direction."""
 
+    def place(self, graph: Bits) -> Degrees:
+        """Return the degrees."""
+        return degrees_of(graph)
 
-class DegreeView:
+    def gains(self, graph: Bits, place: Degrees, direction: Floats) -> Floats:
+        """Return what each pair means to its two ends."""
+        first, second = pair_ends(place.size)
+        more, less = self.pull(place, direction)
+        return np.where(graph, less[first] + less[second], more[first] + more[second])
+
+    def moved(self, graph: Bits, place: Degrees, flips: Indices) -> Degrees:
+        """Return the degrees after some flips."""
+        degrees = place.copy()
+        for ends in pair_ends(place.size):
+            np.add.at(degrees, ends[flips], np.where(graph[flips], -1, 1))
+        return degrees
+
+
+class DegreeView(ThroughDegrees):
     """The degree of each vertex; its root, since an edge more or less matters less where there are many."""
 
-    def vector(self, degrees: Degrees) -> Floats:
+    def vector(self, place: Degrees) -> Floats:
         """Return the roots of the degrees."""
-        return np.sqrt(degrees)
+        return np.sqrt(place)
 
     def pull(self, degrees: Degrees, direction: Floats) -> tuple[Floats, Floats]:
         """Return what one edge more and one less mean to each vertex."""
@@ -44,12 +107,12 @@ class DegreeView:
         return (np.sqrt(degrees + 1) - here) * direction, (np.sqrt(np.maximum(degrees - 1, 0)) - here) * direction
 
 
-class CountView:
+class CountView(ThroughDegrees):
     """How many vertices have each degree, whichever they are; the logarithm of the count and one."""
 
-    def vector(self, degrees: Degrees) -> Floats:
+    def vector(self, place: Degrees) -> Floats:
         """Return the logarithms of the counts."""
-        return np.log1p(_counts(degrees))
+        return np.log1p(_counts(place))
 
     def pull(self, degrees: Degrees, direction: Floats) -> tuple[Floats, Floats]:
         """Return what it means that each vertex leaves those of its degree for the next, above or below."""
@@ -97,20 +160,16 @@ def walk(
     worth
         Turns what flips gain into what they are worth: nothing for those that may not be made.
     """
-    first, second = pair_ends(region_count(graph.size))
-    degrees, flips = degrees_of(graph), np.empty(0, dtype=np.intp)
+    place, flips = view.place(graph), np.empty(0, dtype=np.intp)
     while flips.size < size and wanted.any() and own.any():
-        distances = ((known - view.vector(degrees)) ** 2).sum(axis=1)
+        distances = ((known - view.vector(place)) ** 2).sum(axis=1)
         direction = nearest(distances, wanted) @ known - nearest(distances, own) @ known
-        more, less = view.pull(degrees, direction)
-        gains = worth(np.where(graph, less[first] + less[second], more[first] + more[second]))
+        gains = worth(view.gains(graph, place, direction))
         gains[flips] = 0
         steps = strongest(gains, min(size - flips.size, 1 + flips.size // STRIDE))
         if not steps.size:
             break
-        flips = np.concatenate([flips, steps])
-        for ends in (first[steps], second[steps]):
-            np.add.at(degrees, ends, np.where(graph[steps], -1, 1))
+        flips, place = np.concatenate([flips, steps]), view.moved(graph, place, steps)
     return flips
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from countergraph.search.conversation import Flips, Part, Task
 from countergraph.search.memory import guide_of
 
-GROWTH, FALL = 2.0, 0.6
-"""How the chunks follow success and failure: more than two in five succeed, so that every answer tells something."""
+GROWTH, FALL = 1.5, 0.75
+"""How the chunks follow success and failure: two in five succeed, so that every answer tells something."""
 LEAST = 0.01
 """The smallest chunk, as a share of what is left."""
 PATIENCE = 5
