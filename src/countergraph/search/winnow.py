@@ -22,7 +22,7 @@ def patience(flips: Flips) -> float:
 
 def winnowed(task: Task, flips: Flips) -> Part:
     """Undo chunks at random, rather of what is thought to be of less use, until too many fail."""
-    guide, chunk, failed = guide_of(task), flips.size / 4, 0
+    guide, chunk, failed = guide_of(task), max(flips.size / 4, 1.0), 0
     while flips.size > 1 and failed < patience(flips):
         gains = guide.gains()[flips]
         hopes = gains / (gains.std() or 1.0) + task.rng.standard_normal(flips.size)
