@@ -11,7 +11,7 @@ from bench.data import real_data
 from bench.learned import black_box, quantiles
 
 BOXES = ("published-rule", "linear-svm", "knn", "pca-knn", "graph2vec", "sub2vec")
-SAMPLE = 25
+SAMPLE, SEEDS = 25, (0, 1, 2)
 
 
 def main(kinds: tuple[str, ...] = BOXES) -> None:
@@ -26,7 +26,11 @@ def main(kinds: tuple[str, ...] = BOXES) -> None:
     for kind in kinds:
         box = black_box(data, "asd", kind, root)
         for method in ("ofs+obs", "learned"):
-            results = [cg.find_counterfactual(box, graph, method, confirm=False) for graph in graphs]
+            results = [
+                cg.find_counterfactual(box, graph, method, confirm=False, seed=seed)
+                for seed in SEEDS
+                for graph in graphs
+            ]
             distances = np.array([np.inf if each.distance is None else each.distance for each in results])
             found, calls = sum(each.found for each in results), np.array([each.calls for each in results], dtype=float)
             row = f"{found}/{len(results)} | {quantiles(distances)} | {quantiles(calls)}"
