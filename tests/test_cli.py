@@ -228,6 +228,10 @@ def test_a_report_in_every_format(place: Path, tmp_path: Path) -> None:
         (("--out", "r.docx"), "a report is written as html, json, csv, not 'docx'"),
         (("--out", "r.html", "--figure-format", "bmp"), "--figure-format is one of png, svg, pdf, not 'bmp'"),
         (("--out", "r.html", "--subject", "nobody"), "no subject is called 'nobody'"),
+        (
+            ("--out", "r.html", "--target", "nothing"),
+            "target must be one of the classes TD, ASD (or its label), not 'nothing'",
+        ),
         (("--out", "nowhere/r.html"), "there is no folder nowhere to write to"),
     ],
 )

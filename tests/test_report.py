@@ -170,6 +170,19 @@ def test_three_classes_without_coordinates(tmp_path: Path) -> None:
     ]
 
 
+def test_a_wanted_class_is_the_one_that_is_reached() -> None:
+    data = cg.GraphDataset(np.random.default_rng(1).random((9, 66)) < 0.3, [0, 1, 2] * 3, classes=("a", "b", "c"))
+
+    def by_density(matrices: np.ndarray) -> np.ndarray:
+        return np.clip(matrices.sum(axis=(1, 2)) // 12 - 2, 0, 2)
+
+    made = cg.make_report(by_density, data, "ofs+obs", runs=2, local_runs=4, target=2)
+    assert {each.counterfactual_class for each in made.results.found} == {2}
+    assert {each.stopped for each in made.results if each.original_class == 2} == {"already in target class"}
+    with pytest.raises(InputError, match="target"):
+        cg.make_report(by_density, data, "ofs+obs", runs=1, target=7)
+
+
 def test_bad_requests_are_refused(cohort: cg.GraphDataset, report: cg.Report, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no subject is called 'nobody'"):
         cg.make_report(RULE, cohort, subjects=["nobody"])

@@ -9,22 +9,23 @@ import numpy as np
 from countergraph.search.conversation import Flips, Part, Search, Task
 from countergraph.search.picking import shuffled
 
+FIRST = 16
+"""The first chunk is one in so many of the changes."""
+
 
 def trimmed(line: Flips, knows: Callable[[Flips], bool] = lambda flips: False) -> Part:
-    """Undo chunks from the start of a line of changes, twice as many after a success, half as many after a failure.
+    """Undo chunks from the start of a line of changes: larger ones after two successes, smaller ones after a failure.
 
     Every change that is left was tried alone; what ``knows`` tells to fail is not asked.
     """
-    at, k = 0, max(1, line.size // 4)
+    at, k, lucky = 0, max(1, line.size // FIRST), False
     while at < line.size:
         k = min(k, line.size - at)
         candidate = np.concatenate([line[:at], line[at + k :]])
         if candidate.size and not knows(candidate) and (yield candidate).flipped:
-            line, k = candidate, 2 * k
-        elif k > 1:
-            k //= 2
+            line, k, lucky = candidate, 2 * k if lucky else k, True
         else:
-            at += 1
+            at, k, lucky = at + (k == 1), max(1, k // 2), False
     return line
 
 
