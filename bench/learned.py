@@ -27,8 +27,6 @@ METHODS = ("ofs+obs", "dfs+dbs", "bisect+ddmin", "bisect+ddmin+evolve", "learned
 PERCENTILES = (10, 25, 50, 75, 90)
 MOMENTS = (10, 20, 50, 100, 200, 500, 1000)
 ADHD_SAMPLE = 100
-ADHD_WHOLE = ("published-rule", "random-forest")
-"""The black boxes that all graphs of ADHD are asked about; the others take too long."""
 ESTIMATORS = {
     "linear-svm": lambda: LinearSVC(random_state=0),
     "random-forest": lambda: RandomForestClassifier(100, random_state=0),
@@ -36,6 +34,8 @@ ESTIMATORS = {
     "pca-knn": lambda: make_pipeline(PCA(20, random_state=0), KNeighborsClassifier(5, algorithm="brute")),
 }
 LINEAR = ("published-rule", "contrast-subgraphs")
+ADHD_WHOLE = (*LINEAR, "linear-svm", "random-forest")
+"""The black boxes that are asked about all graphs of ADHD; with the others that takes too long."""
 BOXES = (*LINEAR, "graph2vec", "sub2vec", "autoencoder", *ESTIMATORS)
 Plan = tuple[tuple[str, tuple[str, ...]], ...]
 QUICK: Plan = (("asd", BOXES), ("adhd", LINEAR))
