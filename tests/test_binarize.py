@@ -69,3 +69,8 @@ def test_refusals(rule: str, message: str) -> None:
         cg.binarize(WEIGHTS, rule)
     with pytest.raises(ValueError, match="not finite"):
         cg.binarize([0.1, np.nan, 0.2])
+
+
+def test_matrices_that_are_not_symmetric_are_no_vectors() -> None:
+    with pytest.raises(InputError, match="these matrices are not symmetric"):
+        cg.binarize(np.triu(np.ones((116, 116)), 1))

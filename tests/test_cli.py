@@ -294,11 +294,15 @@ def test_a_store_is_shown_and_exported(place: Path, tmp_path: Path) -> None:
     shown = countergraph("store", "show", "store.sqlite", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "24 finished searches" in shown.stdout
+    assert "seed" not in shown.stdout
     [row] = json.loads(countergraph("store", "show", "store.sqlite", "--json", cwd=tmp_path).stdout)
     assert (row["method"], row["searches"], row["max_calls"]) == ("learned", 24, 30)
     exported = countergraph("store", "export", "store.sqlite", "--out", "rows.csv", cwd=tmp_path)
     assert "24 searches -> rows.csv" in exported.stdout
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 25
+    with cg.Store(tmp_path / "store.sqlite") as store:
+        cg.resume_counterfactuals(store, model, data.subset([1]), "ofs+obs", seed=7)
+    assert "seed" in countergraph("store", "show", "store.sqlite", cwd=tmp_path).stdout, "what tells them apart"
     refused = countergraph("store", "show", "nothing.sqlite", cwd=tmp_path)
     assert (refused.returncode, refused.stderr) == (2, "error: nothing.sqlite: there is no such store\n")
 
@@ -311,7 +315,9 @@ def test_what_is_proven_is_written_too(place: Path, tmp_path: Path) -> None:
     assert {each["certificate"]["calls"] > 0 for each in json.loads(done.stdout)} == {False, True}
 
 
-DENSER = """import json, sys
+DENSER = """import json, os, sys
+if os.path.exists("dead"):
+    raise SystemExit("gone")
 for line in sys.stdin:
     asked = json.loads(line)
     print(json.dumps({{"id": asked["id"], "label": int(len(asked["edges"]) > {})}}), flush=True)
@@ -326,13 +332,17 @@ def test_explain_keeps_finished_searches_and_goes_on(place: Path, tmp_path: Path
     (tmp_path / "box.py").write_text(DENSER.format(n_edges + 3))
     first = countergraph(*words, *options, "--runs", 2, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
-    (tmp_path / "box.py").write_text("raise SystemExit('gone')")
+    (tmp_path / "dead").touch()
     again = countergraph(*words, *options, "--runs", 2, cwd=tmp_path)
     assert (again.returncode, again.stdout) == (0, first.stdout), "nothing is asked again"
     more = countergraph(*words, *options, "--runs", 3, cwd=tmp_path)
     assert more.returncode == 2
     assert "gone" in more.stderr
     assert json.loads(more.stdout)[:2] == json.loads(first.stdout), "what was found is not lost"
+    (tmp_path / "dead").unlink()
+    (tmp_path / "box.py").write_text(DENSER.format(n_edges + 4))
+    [other] = json.loads(countergraph(*words, *options, cwd=tmp_path).stdout)
+    assert (other["distance"], json.loads(first.stdout)[0]["distance"]) == (5, 4), "another program, another answer"
     refused = countergraph(*words, *options, "--time-limit", 5, cwd=tmp_path)
     assert "--store keeps finished searches only" in refused.stderr
 
@@ -360,6 +370,10 @@ def test_reproduce_refuses_what_it_does_not_know(tmp_path: Path) -> None:
     refused = countergraph("reproduce", "all", cwd=tmp_path)
     assert "is not part of the package: give the folder" in refused.stderr
     assert "workers must be at least 1" in countergraph("reproduce", "all", "--workers", "0", cwd=tmp_path).stderr
+    (tmp_path / "diary.md").write_text("Dear diary")
+    refused = countergraph("reproduce", "all", "--page", "diary.md", cwd=tmp_path)
+    assert "error: diary.md exists, and is no page of an earlier reproduction" in refused.stderr
+    assert (tmp_path / "diary.md").read_text() == "Dear diary"
 
 
 @pytest.mark.slow
@@ -373,6 +387,11 @@ def test_reproduce_writes_a_page_goes_on_and_stops_at_ctrl_c(real_data: Path, tm
     assert "countergraph reproduce figure6 figure4" in page
     assert "**This is the quick part**" in page
     assert "1.83" in page
+    gaps = countergraph(
+        "reproduce", "figure4", "figure6", "--data", real_data, "--out", "new", "--no-search", cwd=tmp_path
+    )
+    assert gaps.returncode == 0, gaps.stderr
+    assert (tmp_path / "new" / "reproduction.md").read_text().count("Not finished") == 2
     # All of figure 8 takes many seconds after its first row: the signal comes in the middle.
     # What runs the tests may ignore Ctrl-C, as shells do in the background, and hand that on.
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"

@@ -19,6 +19,7 @@ from countergraph.classifiers.linear_rule import linear_form
 from countergraph.errors import BlackBoxError, InputError, NotFoundError
 from countergraph.graphs.pairs import pair_ends, to_adjacency
 from countergraph.search.methods import FORWARD
+from countergraph.white_box import white_box
 from tests.conftest import random_graphs
 
 N = 6
@@ -160,6 +161,10 @@ def test_what_was_asked_is_kept_with_the_result(cohort: cg.GraphDataset, model: 
         ({"frozen_rois": [6]}, "numbered from 0 to 5"),
         ({"frozen_pairs": [(0, 1, 2)]}, "frozen_pairs takes pairs"),
         ({"frozen_rois": "r1"}, "frozen_rois must be a list"),
+        ({"frozen_rois": 5}, "frozen_rois must be a list"),
+        ({"frozen_rois": [1.7]}, "a region is named, or numbered from 0 to 5; it is not 1.7"),
+        ({"frozen_rois": [None]}, "it is not None"),
+        ({"frozen_pairs": [3]}, "frozen_pairs takes pairs, not 3"),
         ({"within": "front"}, "within must be a list"),
         ({"keep_connected": "no"}, "keep_connected must be True or False"),
         ({"keep_edges": True, "most": 1}, "most must be at least 2"),
@@ -168,6 +173,7 @@ def test_what_was_asked_is_kept_with_the_result(cohort: cg.GraphDataset, model: 
         ({"within": ["sideways"]}, "no coarse region is called 'sideways'"),
         ({"between": ["front"]}, "between takes pairs, not 'front'"),
         ({"cost": "gold"}, "no cost is called 'gold'"),
+        ({"cost": [["a"]]}, "cost must be length, plausible or numbers"),
         ({"cost": np.zeros(15)}, "finite and above 0"),
         ({"cost": np.ones(14)}, "a number for each of 15 pairs"),
         ({"cost": np.triu(np.ones((6, 6)))}, "must be symmetric"),
@@ -317,6 +323,37 @@ def test_a_linear_box_proves_the_optimum_for_nothing(cohort: cg.GraphDataset, mo
     assert {"TD", "ASD"} <= set(optimum.sentence.replace(".", "").split())
 
 
+class Cautious(LogisticRegression):  # type: ignore[misc]
+    """Linear, but for its threshold."""
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(self.classes_[(self.predict_proba(X)[:, 1] > 0.2).astype(int)])
+
+
+def test_what_decides_in_its_own_way_is_not_taken_for_linear(cohort: cg.GraphDataset) -> None:
+    cautious = Cautious().fit(cohort.edges, cohort.labels)
+    assert linear_form(cautious) is None
+    assert linear_form(make_pipeline(StandardScaler(), cautious)) is None
+    for result in cg.find_counterfactuals(cautious, cohort.subset(range(6))).found:
+        proven = cg.certify(cautious, result)
+        assert proven.distance == result.distance
+        assert proven.certificate.proof != "optimal" or proven.distance == 1
+    plain = LogisticRegression().fit(cohort.edges, cohort.labels)
+    assert white_box(cg.Oracle(plain)) is plain
+    assert white_box(cg.Oracle(plain, input="adjacency")) is None
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-9, 1e9])
+def test_the_optimum_does_not_depend_on_the_unit_of_the_weights(cohort: cg.GraphDataset, scale: float) -> None:
+    plain = LogisticRegression().fit(cohort.edges, cohort.labels)
+    scaled = LogisticRegression().fit(cohort.edges, cohort.labels)
+    scaled.coef_, scaled.intercept_ = scale * plain.coef_, scale * plain.intercept_
+    for graph in cohort.edges:
+        before, after = (cg.optimal_counterfactual(each, graph) for each in (plain, scaled))
+        assert before.distance == after.distance
+        assert before.original_class == after.original_class == plain.predict(graph[None])[0]
+
+
 @pytest.mark.parametrize("scaler", [StandardScaler(), StandardScaler(with_mean=False), StandardScaler(with_std=False)])
 def test_a_scaled_linear_classifier_is_linear(cohort: cg.GraphDataset, scaler: StandardScaler) -> None:
     pipeline = make_pipeline(scaler, LogisticRegression()).fit(cohort.edges, cohort.labels)
@@ -359,6 +396,10 @@ def test_diverse_counterfactuals_end_where_nothing_is_left_to_change() -> None:
     pool = cg.find_diverse(lambda a: (a.sum(axis=(1, 2)) > 2).astype(int), np.zeros((3, 3), int), m=5, runs=2)
     assert 2 <= len(pool) < 6
     assert pool.found
+    person = cg.make_cohort(10, 20, seed=1).subset([0])
+    plausible, most = cg.Constraints(cost="plausible"), 2 * person.edges.sum() + 3
+    dense = cg.find_diverse(lambda a: a.sum(axis=(1, 2)) > most, person, m=4, runs=1, constraints=plausible)
+    assert len(dense) == 4, "the cohort itself tells what is plausible"
     pair = cg.find_diverse(lambda a: a.any(axis=(1, 2)).astype(int), [0], m=2, runs=1)
     assert [each.distance for each in pair] == [1]
     with pytest.raises(InputError, match="of one graph, not of 4"):

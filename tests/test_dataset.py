@@ -156,7 +156,9 @@ def test_a_file_with_pickled_objects_is_never_unpickled(tmp_path: Path) -> None:
         ({"labels": [0, 1]}, "labels must have one entry for each of the 3 graphs"),
         ({"labels": [0, 1, 5]}, "labels must be integers from 0 to 1"),
         ({"labels": [0, 1, 0.5]}, "labels must be integers"),
-        ({"labels": ["a", "b", "a"]}, "labels must be integers"),
+        ({"labels": ["a", "b", "a"]}, "or the names control, condition; 'a' is neither"),
+        ({"labels": [0, 1, np.nan]}, "nan is neither"),
+        ({"atlas": "aal116"}, "atlas must be an Atlas, such as load_aal116.. gives, not 'aal116'"),
         ({"names": ["a", "a", "b"]}, "'a' occurs 2 times"),
         ({"names": ["a"]}, "names must have one entry for each of the 3 graphs, not 1"),
         ({"classes": ["x"]}, "classes must be at least two"),
@@ -228,3 +230,8 @@ def test_more_refusals(tmp_path: Path) -> None:
         cg.GraphDataset([[0, 1, 0], [1]], [0, 1])
     with pytest.raises(InputError, match="labels must be integers"):
         cg.GraphDataset(data.edges, [np.nan] * 5, classes=data.classes)
+
+
+def test_labels_may_be_the_names_of_classes() -> None:
+    data = cg.GraphDataset(random_graphs(3, 5, seed=1), ["ill", "well", "ill"], classes=("well", "ill"))
+    assert data.labels.tolist() == [1, 0, 1]

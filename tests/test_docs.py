@@ -16,6 +16,13 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
+def test_the_python_of_the_page_on_data_runs() -> None:
+    [block] = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "datasets.md").read_text("utf-8"), re.DOTALL)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", block], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "patient" in done.stdout
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/explanations.md", "docs/questions.md"])
 def test_the_python_of_the_docs_runs(page: str, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_bad_folders_are_refused_by_name(folder: Path, tmp_path: Path) -> None:
 
 
 def test_options_are_checked(folder: Path) -> None:
-    with pytest.raises(InputError, match="is loaded without an option 'rot'; it takes atlas, binarize, control"):
+    with pytest.raises(InputError, match="loaded without an option 'rot'; it takes labels, atlas, binarize, control"):
         cg.load_dataset(folder, rot="x")
     with pytest.raises(InputError, match="control must be one of Controls, a, not 'b'"):
         cg.load_dataset(folder, control="b")
@@ -199,3 +199,23 @@ def test_raw_files(raw: Path, tmp_path: Path) -> None:
     (raw / "q_region_xyz_centers_file.txt").write_text("1 2\n" * 6)
     with pytest.raises(FileError, match="q_region_xyz_centers_file.txt: .* a point for each region"):
         cg.load_dataset(raw, labels={"p": "x", "q": "y"})
+
+
+def test_one_folder_and_a_table_of_labels(tmp_path: Path) -> None:
+    for name, matrix in zip(("s1", "s2", "s3"), MATRICES, strict=False):
+        write(tmp_path / f"{name}.csv", matrix)
+    (tmp_path / "labels.csv").write_text("name,label\ns1,patient\ns2,control\ns3,patient\ns9,control\n")
+    (tmp_path / "._s1.csv").write_bytes(b"what a Macintosh leaves behind")
+    data = cg.load_dataset(tmp_path, labels=tmp_path / "labels.csv")
+    assert data.classes == ("control", "patient")
+    assert data.names == ("s1", "s2", "s3")
+    assert data.labels.tolist() == [1, 0, 1]
+    assert (data.adjacency[0] == MATRICES[0]).all()
+    with pytest.raises(InputError, match="labels has no entry for s2; every subject"):
+        cg.load_dataset(tmp_path, labels={"s1": "a", "s3": "b", "labels": "a"})
+    with pytest.raises(FileError, match=r"one for each class, or labels= .*found none"):
+        cg.load_dataset(tmp_path)
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "notes.md").touch()
+    with pytest.raises(FileError, match="has no matrices"):
+        cg.load_dataset(tmp_path / "none", labels={})

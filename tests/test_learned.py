@@ -188,6 +188,50 @@ def test_a_result_that_was_refuted_is_not_reported(method: str, budget: int, k: 
     assert result.trace == ()
 
 
+@given(st.sampled_from(["ofs", "ofs+obs", "bisect", "bisect+ddmin", "learned"]), st.integers(3, 40), st.integers(0, 99))
+def test_what_a_steady_black_box_said_is_not_lost_to_confirming(method: str, budget: int, seed: int) -> None:
+    function, graph = linear(seed, 66), random_graphs(1, 12, seed=seed)[0]
+    own, crossed = function(graph[None])[0], False
+
+    def answer(edges: np.ndarray) -> np.ndarray:
+        nonlocal crossed
+        labels = function(edges)
+        crossed |= bool((labels != own).any())
+        return labels
+
+    result = cg.find_counterfactual(box(answer), graph, method, max_calls=budget)
+    assert result.found == crossed
+
+
+def test_a_graph_that_is_of_another_class_after_all_is_searched_again() -> None:
+    """Only the first answer was wrong, so all that was asked seemed to cross."""
+    truth, asked = linear(3, 190), 0
+    graph = random_graphs(1, 20, seed=5)[0]
+
+    def answer(edges: np.ndarray) -> np.ndarray:
+        nonlocal asked
+        asked += 1
+        return truth(edges) ^ (asked == 1)
+
+    for method in ("ofs+obs", "bisect+ddmin", "learned"):
+        asked = 0
+        result = cg.find_counterfactual(box(answer), graph, method)
+        assert result.original_class == truth(graph[None])[0]
+        assert truth(changed(result))[0] != result.original_class
+
+
+@given(st.integers(0, 500))
+def test_costs_are_minimised_where_all_can_be_asked(seed: int) -> None:
+    rng, function, graph = np.random.default_rng(seed), linear(seed, 10), random_graphs(1, 5, seed=seed)[0]
+    costs, own = np.exp(rng.normal(size=10)), function(graph[None])[0]
+    sets = ((np.arange(1, 1024)[:, None] >> np.arange(10)) & 1).astype(bool)
+    crossing = sets[function(sets ^ graph) != own]
+    result = cg.find_counterfactual(box(function), graph, "learned", constraints=cg.Constraints(cost=costs))
+    assert result.found == bool(len(crossing))
+    if result.found:
+        assert result.cost == pytest.approx((crossing @ costs).min())
+
+
 def test_what_is_kept_to_fall_back_on_is_little() -> None:
     graphs, weights = random_graphs(20, 60, seed=1, density=0.2), np.random.default_rng(0).normal(size=1770)
     peaks = []
@@ -345,3 +389,12 @@ def against_the_optimum(data: cg.GraphDataset, cohort: str, root: Path) -> tuple
     results = cg.find_counterfactuals(rule, data, "learned")
     optima = np.array([cg.optimal_counterfactual(rule, graph).distance for graph in data.edges])
     return np.array([each.distance for each in results]) - optima, np.array([each.calls for each in results]), optima
+
+
+def test_one_graph_with_a_dataset_is_not_misled_by_its_labels(real_data: Path) -> None:
+    data, rule = cg.load_dataset("asd", root=real_data), cg.load_published_rule("asd", root=real_data)
+    some = data.subset(range(0, 101, 5))
+    theirs = cg.find_counterfactuals(rule, some, "ofs+obs", data)
+    ours = [cg.find_counterfactuals(rule, data.subset([name]), "learned", data)[0] for name in some.names]
+    assert np.mean([each.distance for each in ours]) <= np.mean([each.distance for each in theirs])
+    assert np.mean([each.calls for each in ours]) <= 0.7 * np.mean([each.calls for each in theirs])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import countergraph as cg
-from countergraph.errors import InputError, NotFoundError
+from countergraph.errors import BlackBoxError, InputError, NotFoundError
 from countergraph.explain.litmus import used_vertices
 from countergraph.report.pictures import save_pictures
 
@@ -181,6 +181,32 @@ def test_a_wanted_class_is_the_one_that_is_reached() -> None:
     assert {each.stopped for each in made.results if each.original_class == 2} == {"already in target class"}
     with pytest.raises(InputError, match="target"):
         cg.make_report(by_density, data, "ofs+obs", runs=1, target=7)
+
+
+def test_nothing_is_lost_when_the_model_dies_while_it_is_certified(cohort: cg.GraphDataset) -> None:
+    options = {"method": "ofs+obs", "runs": 1, "subjects": 1, "local_runs": 2}
+    counted = cg.Oracle(lambda a: (a.sum(axis=(1, 2)) > 40).astype(int))
+    made = cg.make_report(counted, cohort, **options)
+    asked, last = 0, counted.asked
+
+    def dies(matrices: np.ndarray) -> np.ndarray:
+        nonlocal asked
+        asked += len(matrices)
+        if asked == last:
+            raise RuntimeError("gone")
+        return (matrices.sum(axis=(1, 2)) > 40).astype(int)
+
+    with pytest.raises(BlackBoxError, match="gone") as stopped:
+        cg.make_report(dies, cohort, **options)
+    assert len(stopped.value.results) == len(made.results) + 2
+    facts = made.facts
+    assert sum(facts[f"questions {what}"] for what in ("about the cohort", "about some people", "for proofs")) == last
+
+
+def test_under_constraints_nothing_is_compared_with_a_free_optimum(cohort: cg.GraphDataset) -> None:
+    options = {"method": "ofs+obs", "runs": 1, "subjects": 0}
+    assert cg.make_report(RULE, cohort, **options).optimum_table is not None
+    assert cg.make_report(RULE, cohort, constraints=cg.Constraints(only="added"), **options).optimum_table is None
 
 
 def test_bad_requests_are_refused(cohort: cg.GraphDataset, report: cg.Report, tmp_path: Path) -> None:

@@ -52,6 +52,14 @@ def test_what_comes_back_is_what_was_found(store, model, cohort, method: str) ->
     assert store.summary()["seconds"].sum() > 0
 
 
+def test_classes_keep_their_names_in_another_order(store, model, cohort) -> None:
+    low, high = cohort.classes
+    swapped = replace(cohort, labels=1 - cohort.labels, classes=(high, low))
+    stored = resume_counterfactuals(store, model, cohort.subset([0, 1, 2]), "ofs+obs", swapped)
+    found = cg.find_counterfactuals(model, cohort.subset([0, 1, 2]), "ofs+obs", swapped)
+    assert [each.sentence for each in stored] == [each.sentence for each in found]
+
+
 ASKED: dict[str, dict[str, Any]] = {
     "additions": {"constraints": cg.Constraints(only="added")},
     "dear": {"constraints": cg.Constraints(cost="length", frozen_rois=np.arange(3, 5).tolist(), most=9)},
@@ -85,11 +93,16 @@ def test_names_of_regions_mean_what_the_atlas_says(store, model, cohort) -> None
     other = replace(cohort, atlas=cg.Atlas(names[::-1], name="upside down"))
     frozen = cg.Constraints(frozen_rois=names[:5])
     one, two = (
-        resume_counterfactuals(store, model, data, "ofs+obs", max_calls=60, constraints=frozen)
+        resume_counterfactuals(store, model.estimator, data, "ofs+obs", max_calls=60, constraints=frozen, box="it")
         for data in (cohort, other)
     )
     assert store.count() == 2 * len(cohort)
     assert [each.to_dict() for each in one] != [each.to_dict() for each in two]
+    with pytest.raises(InputError, match="trained with atlas synthetic-20, but the data has atlas upside down"):
+        cg.find_counterfactuals(model, other)
+    bare = replace(cohort, atlas=None)
+    mixed = cg.find_counterfactuals(model, cohort, "ofs+obs", bare, max_calls=60, constraints=frozen)
+    assert not any(min(pair) < 5 for each in mixed.found for pair in [*each.added, *each.removed])
 
 
 @pytest.mark.parametrize("what", [KeyboardInterrupt, RuntimeError])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from countergraph.errors import InputError, check_whole_numbers, unknown
+from countergraph.errors import InputError, NothingLeftError, check_whole_numbers, unknown
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, Floats, pair_count, pair_ends, pair_position, region_count
@@ -75,11 +75,12 @@ class Constraints:
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
         for name in ("frozen_pairs", "frozen_rois", "frozen_regions", "within", "between"):
-            if isinstance(getattr(self, name), str):
-                raise InputError(f"{name} must be a list, such as [{getattr(self, name)!r}]")
+            given = getattr(self, name)
+            if isinstance(given, str) or not isinstance(given, Collection):
+                raise InputError(f"{name} must be a list, such as [{given!r}]")
         for name in ("frozen_pairs", "between"):
             for pair in getattr(self, name):
-                if isinstance(pair, str) or len(pair) != 2:
+                if isinstance(pair, str) or not isinstance(pair, Collection) or len(pair) != 2:
                     raise InputError(f"{name} takes pairs, not {pair!r}")
 
     def limits(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Limits:
@@ -113,7 +114,7 @@ class Constraints:
                 raise InputError(f"a pair has two regions, not {one_end!r} twice")
             allowed[pair_position(i, j, n)] = False
         if not allowed.any():
-            raise InputError("these constraints leave no pair that may change")
+            raise NothingLeftError("these constraints leave no pair that may change")
         return allowed
 
     def _costs(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Floats | None:
@@ -132,7 +133,10 @@ class Constraints:
                 raise InputError("cost='plausible' needs a dataset to tell what is usual")
             share = data.edges.mean(axis=0)
             return np.asarray(LEAST_COST + np.where(graph, share, 1 - share))
-        costs = np.asarray(self.cost, dtype=np.float64)
+        try:
+            costs = np.asarray(self.cost, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"cost must be {', '.join(COSTS)} or numbers ({error})") from error
         if costs.shape == (n, n):
             if not np.allclose(costs, costs.T):
                 raise InputError("a matrix of costs must be symmetric")
@@ -182,6 +186,8 @@ def _vertex(roi: Roi, n: int, atlas: Atlas | None) -> int:
         if atlas is None:
             raise InputError(f"there is no atlas to look up {roi!r}; give the number of the region")
         return atlas.index(roi)
+    if not isinstance(roi, int | np.integer) or isinstance(roi, bool):
+        raise InputError(f"a region is named, or numbered from 0 to {n - 1}; it is not {roi!r}")
     if not 0 <= roi < n:
         raise InputError(f"regions are numbered from 0 to {n - 1}; there is none with number {roi}")
     return int(roi)

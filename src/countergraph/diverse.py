@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from countergraph.constraints import Constraints
-from countergraph.counterfactual import Counterfactual, Counterfactuals
-from countergraph.errors import InputError, PartialResultsError, check_whole_numbers
+from countergraph.counterfactual import Counterfactuals
+from countergraph.errors import InputError, NothingLeftError, PartialResultsError, check_whole_numbers
 from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
@@ -45,10 +45,10 @@ def find_diverse(
     base = constraints or Constraints()
     while best is not None and len(results) < runs + m - 1:
         base = replace(base, frozen_pairs=[*base.frozen_pairs, *best.removed, *best.added])
-        if not _leaves_any(base, best, options.get("dataset")):
-            break
         try:
             [other] = find_counterfactuals(black_box, graphs, constraints=base, **options)
+        except NothingLeftError:
+            break
         except PartialResultsError as error:
             error.results = Counterfactuals([*results, *error.results])
             raise
@@ -61,12 +61,3 @@ def _stack(graph: NDArray[np.generic]) -> Bits:
     """Return edge vectors of what may be one graph, or several."""
     one = graph.ndim == 1 or (graph.ndim == 2 and len(graph) > 1 and graph.shape[0] == graph.shape[1])
     return as_edge_vector(graph)[None] if one else as_edge_vectors(graph)
-
-
-def _leaves_any(constraints: Constraints, result: Counterfactual, dataset: GraphDataset | None) -> bool:
-    """Tell whether there is any pair left that may change."""
-    try:
-        constraints.limits(result.original, result.atlas, dataset)
-    except InputError:
-        return False
-    return True

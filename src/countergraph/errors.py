@@ -32,6 +32,10 @@ class InputError(CountergraphError, ValueError):
     """An argument that cannot be used."""
 
 
+class NothingLeftError(InputError):
+    """Constraints under which no pair may change."""
+
+
 class GraphError(InputError):
     """A matrix or vector that is not a simple undirected graph."""
 

@@ -114,11 +114,11 @@ def _is_counterfactual(result: Counterfactual, label: Label) -> bool:
 
 
 def _optimum(oracle: Oracle, result: Counterfactual) -> tuple[Flips, Label] | None:
-    """Return a closest counterfactual where arithmetic tells it and the black box agrees."""
+    """Return a closest counterfactual where arithmetic tells it and neither black box nor result contradicts it."""
     if white_box(oracle) is None:
         return None
     flips = optimal_counterfactual(oracle, result.original).flips
-    if flips is None:
+    if flips is None or result.flips is None or flips.size > result.flips.size:
         return None
     [label] = _ask(oracle, result, [flips])
     return (flips, label) if _is_counterfactual(result, label) else None

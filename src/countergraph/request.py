@@ -70,6 +70,8 @@ class Request:
         dataset = dataset if dataset is not None else cohort
         check_whole_numbers(k=(k, 1), max_calls=(max_calls, 1), seed=(seed, 0))
         _check_dataset(phases, dataset, edges)
+        if isinstance(black_box, Model) and cohort is not None:
+            black_box.check_fits(cohort)
         oracle = oracle_of(black_box)
         if scores:
             _check_scores(phases, oracle)
@@ -116,8 +118,7 @@ class Request:
     def _limits(self) -> list[Limits]:
         if self.constraints is None:
             return [NO_LIMITS] * len(self.edges)
-        atlas = None if self.dataset is None else self.dataset.atlas
-        return [self.constraints.limits(graph, atlas, self.dataset) for graph in self.edges]
+        return [self.constraints.limits(graph, self.atlas, self.dataset) for graph in self.edges]
 
     @cached_property
     def _words(self) -> list[list[Move]]:

@@ -10,7 +10,7 @@ from countergraph.classifiers.linear_rule import LinearInEdges, linear_form
 from countergraph.classifiers.model import Model
 from countergraph.counterfactual import Counterfactual
 from countergraph.errors import InputError
-from countergraph.graphs.pairs import SCORE_DIGITS, as_edge_vector
+from countergraph.graphs.pairs import as_edge_vector, settled
 from countergraph.oracle import Oracle
 from countergraph.search.optimum import closest_crossing
 
@@ -18,7 +18,7 @@ from countergraph.search.optimum import closest_crossing
 def white_box(black_box: object) -> LinearInEdges | None:
     """Return the rule, linear in the edges, that a black box is or holds; None if it is none."""
     if isinstance(black_box, Oracle):
-        return white_box(black_box.black_box)
+        return white_box(black_box.black_box) if black_box.input == "edges" else None
     return linear_form(black_box.estimator if isinstance(black_box, Model) else black_box)
 
 
@@ -32,8 +32,7 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
     graph
         An adjacency matrix (n, n) or an edge vector (pairs,).
     """
-    inner = rule.black_box if isinstance(rule, Oracle) else rule
-    linear = white_box(inner)
+    linear = white_box(rule)
     if linear is None:
         raise InputError(
             f"the optimum is known only for two-class classifiers that are linear in the edges; {rule!r} is not one"
@@ -43,7 +42,8 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
     if coefficients.size != edges.size:
         raise InputError(f"the rule has {coefficients.size} pairs, the graph {edges.size}: they differ in regions")
     flips = closest_crossing(edges, coefficients, intercept)
-    above = round(float(coefficients[edges].sum() + intercept), SCORE_DIGITS) > 0
+    above = settled(coefficients[edges].sum() + intercept, coefficients) > 0
+    inner = rule.black_box if isinstance(rule, Oracle) else rule
     low, high = np.asarray(linear.classes_).tolist()
     return Counterfactual(
         original=edges,

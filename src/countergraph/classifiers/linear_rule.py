@@ -1,7 +1,7 @@
 """The white box: a rule that is linear in the edges.
 
-Anything with scikit-learn's shape of a two-class linear classifier on edge vectors, ``coef_`` (1, pairs),
-``intercept_`` and ``classes_``, is such a rule; `linear_form` finds it inside a pipeline.
+Any two-class linear classifier of scikit-learn on edge vectors, with ``coef_`` (1, pairs), ``intercept_`` and
+``classes_``, is such a rule, unless its ``predict`` was changed; `linear_form` finds it inside a pipeline.
 """
 
 from __future__ import annotations
@@ -21,7 +21,16 @@ from sklearn.preprocessing import StandardScaler
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
 from countergraph.datasets.cohorts import ROOT_VARIABLE, cohort_folder
 from countergraph.errors import FileError, InputError, unknown
-from countergraph.graphs.pairs import SCORE_DIGITS, Bits, Floats, Indices, Label, pair_count, pairs_within, region_count
+from countergraph.graphs.pairs import (
+    Bits,
+    Floats,
+    Indices,
+    Label,
+    pair_count,
+    pairs_within,
+    region_count,
+    settled,
+)
 
 
 class LinearInEdges(Protocol):
@@ -114,9 +123,8 @@ class LinearRule:
         return np.stack([edges.take(pairs, axis=1).sum(axis=1, dtype=np.float64) for pairs in self._pairs], axis=1)
 
     def decision_function(self, edges: Bits) -> Floats:
-        """Return the score of each graph (graphs, pairs), rounded so that a sum of 0 is not off by 1e-17."""
-        scores = (self.embed(edges) * self.weights).sum(axis=1) + self.intercept
-        return np.asarray(np.round(scores, SCORE_DIGITS))
+        """Return the score of each graph (graphs, pairs); a sum of 0 is not off by 1e-17."""
+        return settled((self.embed(edges) * self.weights).sum(axis=1) + self.intercept, self.weights)
 
     def predict(self, edges: Bits) -> NDArray[np.generic]:
         """Return the second class where the score is above 0, else the first."""
@@ -145,6 +153,7 @@ class LinearScores:
         padded = np.zeros((-(-coefficients.size // 8), 8))
         padded.reshape(-1)[: coefficients.size] = coefficients
         bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+        self.weights = coefficients
         self.table = (padded @ bits.T).ravel()
         self.starts = 256 * np.arange(len(padded))
         self.intercept = float(np.asarray(rule.intercept_).ravel()[0])
@@ -153,8 +162,8 @@ class LinearScores:
     def predict(self, edges: Bits) -> NDArray[np.generic]:
         """Return the class of each graph (graphs, pairs)."""
         packed = np.packbits(edges.astype(np.bool_, copy=False), axis=1)
-        scores = self.table.take(packed + self.starts).sum(axis=1) + self.intercept
-        return np.asarray(self.classes[(np.round(scores, SCORE_DIGITS) > 0).astype(np.intp)])
+        scores = settled(self.table.take(packed + self.starts).sum(axis=1) + self.intercept, self.weights)
+        return np.asarray(self.classes[(scores > 0).astype(np.intp)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +212,10 @@ def _vertices(given: ArrayLike) -> tuple[int, ...]:
 
 
 def _is_binary_linear(model: object) -> TypeGuard[LinearInEdges]:
+    """Tell whether a model decides by the sign of a sum of weights: a class of its own may decide in another way."""
+    decides = getattr(type(model), "predict", type(model)).__module__
+    if not decides.startswith(("sklearn.", "countergraph.")):
+        return False
     if not (hasattr(model, "coef_") and hasattr(model, "intercept_") and hasattr(model, "classes_")):
         return False
     return len(model.classes_) == 2 and len(np.atleast_2d(model.coef_)) == 1

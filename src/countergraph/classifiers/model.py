@@ -138,12 +138,12 @@ class Model:
 
     def check_fits(self, data: GraphDataset) -> None:
         """Raise `InputError` unless ``data`` has the regions and classes that the model was trained on."""
-        for what, own, other in (
-            ("regions", self.n_regions, data.n_regions),
-            ("atlas", self.atlas, data.atlas.name),
-            ("classes", self.classes, data.classes),
+        for what, own, other, fits in (
+            ("regions", self.n_regions, data.n_regions, self.n_regions == data.n_regions),
+            ("atlas", self.atlas, data.atlas.name, self.atlas == data.atlas.name),
+            ("classes", self.classes, data.classes, set(self.classes) <= set(data.classes)),
         ):
-            if own != other:
+            if not fits:
                 raise InputError(f"the model was trained with {what} {own}, but the data has {what} {other}")
 
     def describe(self) -> dict[str, Any]:

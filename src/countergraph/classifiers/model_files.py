@@ -20,7 +20,7 @@ from sklearn.tree._tree import Tree
 
 from countergraph.classifiers.linear_svm import LinearSVM
 from countergraph.classifiers.model import MODELS, Accuracy, Model
-from countergraph.errors import FileError
+from countergraph.errors import FileError, InputError
 from countergraph.graphs.files import UNREADABLE, write_whole
 from countergraph.version import __version__
 
@@ -36,6 +36,11 @@ TRUSTED = [f"{each.__module__}.{each.__qualname__}" for each in (*EMBEDDINGS, Li
 
 def save_model(model: Model, path: str | Path) -> Path:
     """Write a model to one file, which `load_model` reads back."""
+    if not isinstance(model, Model):
+        raise InputError(
+            f"only a Model, as train() makes, is kept in a file; use a {type(model).__name__} in Python, or behind a "
+            "program ('program:...')"
+        )
     path = Path(path)
     estimator = skops.io.dumps(model.estimator)
     header = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json as json_module
 import math
 import shlex
@@ -182,8 +183,15 @@ def open_black_box(model: str, data: GraphDataset, root: Path | None) -> object:
 
 
 def box_name(model: str) -> str | None:
-    """Return by which name a store knows a black box that nobody can look into."""
-    return model if model.startswith(("http://", "https://", "program:")) else None
+    """Return by which name a store knows a black box that nobody can look into.
+
+    A program is known by its command and by what is in the files that it names, so that it is another once they change.
+    """
+    if model.startswith("program:"):
+        files = [Path(word) for word in shlex.split(model.removeprefix("program:")) if Path(word).is_file()]
+        digest = hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()[:16]
+        return f"{model} {digest}"
+    return model if model.startswith(("http://", "https://")) else None
 
 
 def _finder(store: Store | None, model: str, time_limit: float | None) -> Callable[..., Counterfactuals]:

@@ -43,6 +43,7 @@ def reproduce(
 
     work = Reproduction(Lab(data, folder), choose_exhibits(what), quick)
     target = page or folder / "reproduction.md"
+    work.check_page(target)
     command = shlex.join(["countergraph", *sys.argv[1:]])
     try:
         if search:

@@ -37,7 +37,9 @@ Root = Annotated[Path | None, typer.Option(help="Where the cohorts asd and adhd 
 AtlasName = Annotated[str | None, typer.Option(help="For a folder: aal116, or a table of regions (.tsv).")]
 Binarize = Annotated[str | None, typer.Option(help="For weighted matrices: percentile:90, density:0.1, ...")]
 Control = Annotated[str | None, typer.Option(help="For a folder: the class that is the control group.")]
-LabelFile = Annotated[Path | None, typer.Option(help="For raw connectome files: a CSV with name and label.")]
+LabelFile = Annotated[
+    Path | None, typer.Option(help="For a folder that holds all matrices: a CSV with the columns name and label.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines, and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, only the result.")]
 Only = Annotated[str | None, typer.Option(help="Changes of one direction: added or removed.")]

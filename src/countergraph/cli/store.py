@@ -9,8 +9,11 @@ import typer
 
 from countergraph.cli.shared import AsJson, Force, Quiet, check_free, plain, print_json, print_table, say
 from countergraph.errors import FileError
+from countergraph.wording import count
 
 app = typer.Typer(help="Look at a store of finished searches, or export it.", no_args_is_help=True)
+DETAILS = ("k", "max_calls", "seed", "target", "confirm", "asked", "version")
+"""What is shown of a setting where settings differ in it."""
 StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="The file, for example results/store.sqlite.")]
 
 
@@ -25,8 +28,10 @@ def show(path: StoreFile, json: AsJson = False) -> None:
     if json:
         print_json(plain(table))
         return
-    say(f"{int(table['searches'].sum())} finished searches")
-    print_table(table[["cohort", "box", "method", "searches", "found", "distance", "calls", "seconds"]], index=False)
+    say(f"{count(int(table['searches'].sum()), 'finished search')}")
+    differ = [name for name in DETAILS if table[name].nunique(dropna=False) > 1]
+    shown = ["cohort", "box", "method", *differ, "searches", "found", "distance", "calls", "seconds"]
+    print_table(table[shown], index=False)
 
 
 @app.command("export")
@@ -44,11 +49,11 @@ def export(
     _check(path)
     check_free(target, force)
     with Store(path) as store:
-        count = write(store, target)
+        written = write(store, target)
     if json:
-        print_json({"out": str(target), "searches": count})
+        print_json({"out": str(target), "searches": written})
     elif not quiet:
-        say(f"{count} searches -> {target}")
+        say(f"{count(written, 'search')} -> {target}")
 
 
 def _check(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Folders of matrices: one folder for each class, or the raw files of the USC connectome database."""
+"""Folders of matrices: one for each class, one with a table of labels, or raw files of the USC connectome database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from countergraph.graphs.atlas import Atlas, load_aal116, read_atlas
 from countergraph.graphs.binarize import binarize as binarize_weights
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.files import MATRIX_READERS, read_matrix
-from countergraph.graphs.pairs import Bits, Floats, as_edge_vector, upper_triangle
+from countergraph.graphs.pairs import Bits, Floats, as_edge_vector, region_count, upper_triangle
 
 CONTROL_NAMES = (
     "control",
@@ -34,16 +34,20 @@ UMCD_MATRIX = "_connectivity_matrix_file.txt"
 def load_folder(
     folder: str | Path,
     *,
+    labels: Mapping[str, str] | str | Path | None = None,
     atlas: Atlas | str | Path | None = None,
     binarize: str | None = None,
     control: str | None = None,
 ) -> GraphDataset:
-    """Load a folder that has one folder of matrices for each class.
+    """Load a folder that has one folder of matrices for each class, or all matrices beside each other.
 
     Parameters
     ----------
     folder
-        ``folder/CLASS/SUBJECT.txt`` (or .csv, .tsv, .npy), one matrix for each subject.
+        ``folder/CLASS/SUBJECT.txt`` (or .csv, .tsv, .npy), one matrix for each subject; with ``labels``,
+        ``folder/SUBJECT.txt``.
+    labels
+        The class of each subject by name, as a mapping or the path of a CSV file with the columns name and label.
     atlas
         An `Atlas`, ``"aal116"``, or the path of a tab-separated table; by default the regions are numbered.
     binarize
@@ -54,24 +58,26 @@ def load_folder(
         otherwise the first in alphabetical order.
     """
     folder = Path(folder)
-    groups = {
-        each.name: sorted(path for path in each.iterdir() if path.suffix.lower() in MATRIX_READERS)
-        for each in sorted(folder.iterdir())
-        if each.is_dir() and not each.name.startswith(".")
-    }
+    about = {"source": folder.name, "binarize": binarize}
+    if labels is not None:
+        paths = [path for path in _matrix_files(folder) if not _same_file(path, labels)]
+        if not paths:
+            raise FileError(f"{folder}: has no matrices ({', '.join(MATRIX_READERS)}) to label")
+        names = [path.stem for path in paths]
+        codes, classes = _coded(folder, names, _labels(labels), control)
+        return _dataset(folder, _read_graphs(paths, binarize), codes, names, classes, resolve_atlas(atlas), about)
+    groups = {each.name: _matrix_files(each) for each in sorted(folder.iterdir()) if each.is_dir() and _shown(each)}
     groups = {name: paths for name, paths in groups.items() if paths}
     if len(groups) < 2:
         raise FileError(
-            f"{folder}: needs at least two folders of matrices ({', '.join(MATRIX_READERS)}), one for each class; "
-            f"found {', '.join(groups) or 'none'}"
+            f"{folder}: needs at least two folders of matrices ({', '.join(MATRIX_READERS)}), one for each class, "
+            f"or labels= (a mapping or a CSV file) for matrices beside each other; found {', '.join(groups) or 'none'}"
         )
     classes = order_classes(list(groups), control)
     paths = [path for name in classes for path in groups[name]]
-    labels = [label for label, name in enumerate(classes) for _ in groups[name]]
-    edges = _read_graphs(paths, binarize)
-    about = {"source": folder.name, "binarize": binarize}
+    codes = [label for label, name in enumerate(classes) for _ in groups[name]]
     names = [path.stem for path in paths]
-    return _dataset(folder, edges, labels, names, classes, resolve_atlas(atlas), about)
+    return _dataset(folder, _read_graphs(paths, binarize), codes, names, classes, resolve_atlas(atlas), about)
 
 
 def load_umcd(
@@ -100,21 +106,38 @@ def load_umcd(
     names = [path.name.removesuffix(UMCD_MATRIX) for path in paths]
     if not paths:
         raise FileError(f"{folder}: has no file that ends in {UMCD_MATRIX}")
-    missing = [name for name in names if name not in given]
-    if missing:
-        raise InputError(f"labels has no entry for {', '.join(missing[:3])}; every subject of {folder} needs one")
+    codes, classes = _coded(folder, names, given, control)
     atlases = [_umcd_atlas(folder, name) for name in names]
     for name, each in zip(names, atlases, strict=True):
         if each != atlases[0]:
             raise FileError(f"{folder}: the regions of {name} are not those of {names[0]}")
+    about = {"source": "USC Multimodal Connectivity Database", "binarize": binarize}
+    return _dataset(folder, _read_graphs(paths, binarize), codes, names, classes, atlases[0], about)
+
+
+def _matrix_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in MATRIX_READERS and _shown(path))
+
+
+def _shown(path: Path) -> bool:
+    """Tell whether a file or folder is meant to be seen: many systems leave hidden ones beside others."""
+    return not path.name.startswith(".")
+
+
+def _same_file(path: Path, labels: Mapping[str, str] | str | Path) -> bool:
+    return isinstance(labels, str | Path) and Path(labels).exists() and path.samefile(labels)
+
+
+def _coded(folder: Path, names: list[str], given: dict[str, str], control: str | None) -> tuple[list[int], list[str]]:
+    """Return the label of each subject, and the classes."""
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise InputError(f"labels has no entry for {', '.join(missing[:3])}; every subject of {folder} needs one")
     try:
         classes = order_classes(sorted({given[name] for name in names}), control)
     except InputError as error:
         raise FileError(f"{folder}: {error}") from None
-    about = {"source": "USC Multimodal Connectivity Database", "binarize": binarize}
-    edges = _read_graphs(paths, binarize)
-    codes = [classes.index(given[name]) for name in names]
-    return _dataset(folder, edges, codes, names, classes, atlases[0], about)
+    return [classes.index(given[name]) for name in names], classes
 
 
 def _labels(labels: Mapping[str, str] | str | Path) -> dict[str, str]:
@@ -171,7 +194,8 @@ def _read_graphs(paths: list[Path], binarize: str | None) -> Bits:
         edges = _to_edges(path, matrix, binarize)
         if graphs and edges.size != graphs[0].size:
             raise FileError(
-                f"{path}: has {len(matrix)} regions, but {paths[0].name} has another number; all must have the same"
+                f"{path}: has {len(matrix)} regions, but {paths[0].name} has {region_count(graphs[0].size)}; "
+                "all must have the same"
             )
         graphs.append(edges)
     return np.stack(graphs)

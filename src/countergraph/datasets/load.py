@@ -28,11 +28,11 @@ def load_dataset(source: str | Path, **options: Any) -> GraphDataset:  # noqa: A
     ----------
     source
         ``"asd"``, ``"adhd"`` or ``"synthetic"``; the path of a file that `save_dataset` wrote; the path of a folder
-        with one folder of matrices for each class, or of one with raw files of the USC connectome database. Write
-        ``"./asd"`` for a folder that is called like a cohort.
+        with one folder of matrices for each class, of one with all matrices and ``labels``, or of one with raw files of
+        the USC connectome database. Write ``"./asd"`` for a folder that is called like a cohort.
     **options
-        What the source understands: ``root`` for the two real cohorts (see `load_asd`, `load_adhd`); ``atlas``,
-        ``binarize`` and ``control`` for folders (see `load_folder`, `load_umcd`); everything of `make_cohort`.
+        What the source understands: ``root`` for the two real cohorts (see `load_asd`, `load_adhd`); ``labels``,
+        ``atlas``, ``binarize`` and ``control`` for folders (see `load_folder`, `load_umcd`); all of `make_cohort`.
     """
     loader, arguments = _loader(source)
     understood = [name for name in inspect.signature(loader).parameters if name not in ("folder", "path")]

@@ -9,9 +9,9 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from countergraph.errors import unknown
+from countergraph.errors import InputError, unknown
 from countergraph.experiments.exhibits import EXHIBITS
-from countergraph.experiments.exhibits.exhibit import Exhibit, Results
+from countergraph.experiments.exhibits.exhibit import Exhibit, Results, Shown
 from countergraph.experiments.experiment import QUICK_EVERY, QUICK_LOCAL_RUNS, QUICK_RUNS, Experiment
 from countergraph.experiments.lab import Lab
 from countergraph.experiments.runner import Told, run_units
@@ -21,6 +21,8 @@ from countergraph.plots.style import save_picture
 from countergraph.version import __version__
 
 FIGURE_DPI = 90
+TITLE = "# The paper, reproduced"
+UNFINISHED = Shown("Not finished: some of its searches are not in the store.")
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Reproduction:
     exhibits
         Which tables and figures.
     quick
-        A small part of every experiment: every 8th graph, one run; 100 counterfactuals for the one person of Figure 8.
+        A small part of every experiment: every 8th graph (all, where searches learn together), one run; 100
+        counterfactuals for the one person of Figure 8.
     """
 
     lab: Lab
@@ -68,13 +71,14 @@ class Reproduction:
 
     def write(self, page: Path, command: str) -> list[Path]:
         """Write the page, and its pictures beside it in ``figures/``; return what was written."""
+        self.check_page(page)
         figures = page.parent / "figures"
         figures.mkdir(parents=True, exist_ok=True)
         written, parts = [page], [self._opening(command)]
         with Store(self.lab.store) as store:
             results = Results(self.lab, store, self.quick)
             for exhibit in self.exhibits:
-                shown = exhibit.show(results)
+                shown = exhibit.show(results) if exhibit.bears_gaps or results.has_all(exhibit) else UNFINISHED
                 parts += [f"## {exhibit.title}", shown.text]
                 for name, picture in shown.pictures.items():
                     written.append(_save(picture, figures / f"{name}.png"))
@@ -82,15 +86,21 @@ class Reproduction:
         page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
         return written
 
+    @staticmethod
+    def check_page(page: Path) -> None:
+        """Refuse to write over anything but an earlier page."""
+        if page.exists() and not (page.is_file() and page.read_bytes().startswith(TITLE.encode())):
+            raise InputError(f"{page} exists, and is no page of an earlier reproduction; choose another --page")
+
     def _opening(self, command: str) -> str:
         part = (
-            f"\n\n**This is the quick part**: every {QUICK_EVERY}th graph, {QUICK_RUNS} run; {QUICK_LOCAL_RUNS} "
-            "counterfactuals in Figure 8. Percentiles of so few searches are rough."
+            f"\n\n**This is the quick part**: every {QUICK_EVERY}th graph (all, for `learned`), {QUICK_RUNS} run; "
+            f"{QUICK_LOCAL_RUNS} counterfactuals in Figure 8. Percentiles of so few searches are rough."
             if self.quick
             else ""
         )
         return (
-            "# The paper, reproduced\n\n"
+            f"{TITLE}\n\n"
             "Abrate & Bonchi, *Counterfactual Graphs for Explainable Classification of Brain Networks*, KDD 2021: its "
             f"tables and figures from the real cohorts, beside the printed numbers.{part}\n\n"
             f"Everything on this page was written by countergraph {__version__} with\n\n"

@@ -56,8 +56,8 @@ def resume_counterfactuals(
     store
         Where finished searches are kept.
     box
-        What the black box is called, with its version. Needed for anything but a `Model`, a `LinearRule` and
-        scikit-learn's estimators, which are known by what they have learnt.
+        What the black box is called, with its version. Needed for anything but a `Model`, a `LinearRule` and those of
+        scikit-learn's estimators, and pipelines of them, that keep what they have learnt as plain arrays and trees.
     black_box, graphs, method, dataset, k, max_calls, seed, target, runs, progress, constraints, scores, confirm
         As in `find_counterfactuals`. A method whose searches share what they learn shares it within a run.
 
@@ -73,7 +73,7 @@ def resume_counterfactuals(
     setting = Setting.of(request, graphs.fingerprint, dataset.fingerprint, box)
     numbers = request.runs
     everybody = range(len(graphs))
-    finished = partial(store.results, setting, graphs, runs=numbers)
+    finished = partial(store.results, setting, graphs, runs=numbers, classes=request.classes)
     try:
         with store.alive():
             while store.missing(setting, everybody, numbers):

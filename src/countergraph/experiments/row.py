@@ -57,8 +57,8 @@ class Row(NamedTuple):
             result.cost,
         )
 
-    def unpack(self, setting: Setting, data: GraphDataset) -> Counterfactual:
-        """Make the result again."""
+    def unpack(self, setting: Setting, data: GraphDataset, classes: tuple[str, ...] | None = None) -> Counterfactual:
+        """Make the result again; ``classes`` are the names by label, where they are not those of the cohort."""
         flips = None if self.flips is None else unpack_numbers(self.flips)
         speaks = flips is not None and any(phase.needs_moves for phase in parse_method(setting.method))
         moves = spoken(flips, vocabulary(data.edges[self.graph], data.atlas)) if speaks and flips is not None else []
@@ -79,7 +79,7 @@ class Row(NamedTuple):
             run=self.run,
             subject=data.names[self.graph],
             atlas=data.atlas,
-            classes=data.classes,
+            classes=classes or data.classes,
             moves=tuple(moves),
             cost=self.cost,
         )

@@ -45,8 +45,8 @@ class Setting:
             name: request.parameters[name] for name in ("constraints", "scores") if name in request.parameters
         }
         speaks = any(phase.needs_moves for phase in request.phases)
-        if request.dataset is not None and (speaks or request.constraints is not None):
-            asked["atlas"] = fingerprint(request.dataset.atlas.to_dict())
+        if request.atlas is not None and (speaks or request.constraints is not None):
+            asked["atlas"] = fingerprint(request.atlas.to_dict())
         plain = (request.method, request.k, request.max_calls, request.seed, request.target)
         setting = cls(cohort, dataset, box, *plain, asked=json.dumps(asked, sort_keys=True))
         return replace(setting, confirm=request.confirm and not setting.shares)

@@ -314,10 +314,12 @@ class Store:
         data: GraphDataset,
         graphs: Iterable[int] | None = None,
         runs: Iterable[int] | None = None,
+        classes: tuple[str, ...] | None = None,
     ) -> Counterfactuals:
         """Return the finished searches of a setting (of some graphs, some runs), in the order of the graphs.
 
-        ``data`` is the cohort that was searched.
+        ``data`` is the cohort that was searched, ``classes`` the names by label of the dataset that was searched with,
+        where that is another.
         """
         if data.fingerprint != setting.cohort:
             raise InputError(f"these are results of the cohort {setting.cohort}, not of {data.fingerprint}")
@@ -327,7 +329,7 @@ class Store:
         wanted_graphs, wanted_runs = (None if each is None else set(each) for each in (graphs, runs))
         return Counterfactuals(
             [
-                Row(*row).unpack(setting, data)
+                Row(*row).unpack(setting, data, classes)
                 for row in rows
                 if (wanted_graphs is None or row[0] in wanted_graphs) and (wanted_runs is None or row[1] in wanted_runs)
             ]
@@ -337,8 +339,8 @@ class Store:
         """Return a row for each setting: what it is, how many searches are finished, and what they cost."""
         return pd.read_sql_query(
             """SELECT coalesce(cohorts.name, cohort) AS cohort, coalesce(boxes.name, box) AS box, method, k, max_calls,
-                seed, confirm, version, count(*) AS searches, count(distance) AS found, avg(distance) AS distance,
-                avg(calls) AS calls, total(seconds) AS seconds
+                seed, target, confirm, asked, version, count(*) AS searches, count(distance) AS found,
+                avg(distance) AS distance, avg(calls) AS calls, total(seconds) AS seconds
             FROM searches JOIN settings ON settings.id = searches.setting
             LEFT JOIN names AS cohorts ON cohorts.fingerprint = settings.cohort
             LEFT JOIN names AS boxes ON boxes.fingerprint = settings.box

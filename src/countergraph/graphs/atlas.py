@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -118,14 +119,14 @@ def load_aal116() -> Atlas:
 
 
 def read_atlas(path: Path, name: str | None = None) -> Atlas:
-    """Read a tab-separated table with the columns name and, optionally, x, y, z, hemisphere and region."""
+    """Read a table, tabs or commas between, with the columns name and, optionally, x, y, z, hemisphere and region."""
     try:
         lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as a table of regions ({error})") from error
     if len(lines) < 3:
         raise InputError(f"{path}: an atlas table needs a header and at least two regions")
-    header, *rows = (line.split("\t") for line in lines)
+    header, *rows = (line.split("\t") for line in lines) if "\t" in lines[0] else csv.reader(lines)
     if "name" not in header:
         raise InputError(f"{path}: an atlas table needs a column called name; it has {', '.join(header)}")
     if any(len(row) != len(header) for row in rows):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from countergraph.errors import InputError, unknown
-from countergraph.graphs.pairs import Bits, upper_triangle
+from countergraph.errors import GraphError, InputError, unknown
+from countergraph.graphs.pairs import Bits, region_count, upper_triangle
 
 
 def _percentile(weights: NDArray[np.floating], value: float) -> Bits:
@@ -87,6 +87,8 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
         raise InputError("weights has entries that are not finite (NaN or infinity)")
     if _are_matrices(array):
         array = np.asarray(upper_triangle(array), dtype=array.dtype)
+    elif array.ndim > 1 and array.shape[-1] == array.shape[-2] and not _fits_pairs(array.shape[-1]):
+        raise InputError("weights must be symmetric matrices, or vectors of pairs; these matrices are not symmetric")
     edges = chosen.apply(array, value)
     if chosen.share is not None and 0 < chosen.share(value) < 1:
         strengths = np.abs(array) if name.startswith("absolute") else array
@@ -109,3 +111,11 @@ def _are_matrices(array: NDArray[np.floating]) -> bool:
     if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
         return False
     return bool(np.allclose(array, np.swapaxes(array, -1, -2), rtol=0, atol=1e-6))
+
+
+def _fits_pairs(entries: int) -> bool:
+    try:
+        region_count(entries)
+    except GraphError:
+        return False
+    return True

@@ -29,7 +29,8 @@ class GraphDataset:
         Shape (graphs, pairs), bool; the pairs are in the order of ``numpy.triu_indices(n, 1)``. A stack of adjacency
         matrices (graphs, n, n) is understood too.
     labels
-        One integer for each graph, an index into ``classes``. In two groups 1 is the condition, 0 the control.
+        For each graph the name of its class, or an index into ``classes``. In two groups 1 is the condition, 0 the
+        control.
     names
         One distinct name for each graph; by default "graph 0", "graph 1", ...
     classes
@@ -62,9 +63,11 @@ class GraphDataset:
     ) -> None:
         bits = as_edge_vectors(edges, "edges")
         n = region_count(bits.shape[1])
-        codes = _labels(labels, len(bits), len(classes))
+        codes = _labels(labels, len(bits), tuple(map(str, classes)))
         titles = tuple(f"graph {i}" for i in range(len(bits))) if names is None else tuple(map(str, names))
-        atlas = atlas or Atlas.numbered(n)
+        atlas = Atlas.numbered(n) if atlas is None else atlas
+        if not isinstance(atlas, Atlas):
+            raise InputError(f"atlas must be an Atlas, such as load_aal116() gives, not {atlas!r}")
         if len(atlas) != n:
             raise InputError(
                 f"atlas {atlas.name!r} has {len(atlas)} regions, but the graphs have {n}; give the atlas they come from"
@@ -202,14 +205,20 @@ def _own_table(attributes: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _labels(labels: ArrayLike, n_graphs: int, n_classes: int) -> NDArray[np.int64]:
+def _labels(labels: ArrayLike, n_graphs: int, classes: tuple[str, ...]) -> NDArray[np.int64]:
     given = np.asarray(labels)
     if given.shape != (n_graphs,):
         raise InputError(f"labels must have one entry for each of the {n_graphs} graphs, not shape {given.shape}")
-    codes = given.astype(np.int64) if given.dtype.kind in "iubf" and np.isfinite(given).all() else None
-    if codes is None or (codes != given).any() or (codes.size and (codes.min() < 0 or codes.max() >= n_classes)):
-        raise InputError(f"labels must be integers from 0 to {n_classes - 1}, one for each class name")
-    return codes
+    if given.size and all(isinstance(label, str) and label in classes for label in given.tolist()):
+        return np.array([classes.index(label) for label in given.tolist()], dtype=np.int64)
+    right = [label in range(len(classes)) for label in given.tolist()]
+    if not all(right):
+        wrong = given.tolist()[right.index(False)]
+        raise InputError(
+            f"labels must be integers from 0 to {len(classes) - 1}, or the names {', '.join(classes)}; "
+            f"{wrong!r} is neither"
+        )
+    return given.astype(np.int64)
 
 
 def _check_names(names: tuple[str, ...], n_graphs: int) -> None:

@@ -105,7 +105,7 @@ def read_matrix(path: Path) -> Floats:
         check_square_symmetric(matrix, "the matrix")
         diagonal = matrix.diagonal()
         if not (np.isclose(diagonal, 0, atol=1e-6) | np.isclose(diagonal, 1, atol=1e-6)).all():
-            raise GraphError("the diagonal of the matrix must be 0 or 1")
+            raise GraphError(f"the diagonal of the matrix must be 0 or 1, not {diagonal.max():g}; set it to 0")
     except GraphError as error:
         raise FileError(f"{path}: {error}") from None
     return matrix

@@ -18,8 +18,8 @@ Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Label = int | str
-# Linear scores are rounded to so many digits, so that a score of 0 is not above it by a rounding error.
-SCORE_DIGITS = 10
+TINY = 1e-10
+"""What a sum of weights may be off by, because its terms are rounded, as a share of the largest weight."""
 
 
 def pair_count(n_regions: int) -> int:
@@ -162,3 +162,9 @@ def _as_bits(array: NDArray[np.generic], name: str) -> Bits:
             "(countergraph.binarize, or --binarize on the command line)"
         )
     return np.array(array, dtype=np.bool_)
+
+
+def settled(scores: ArrayLike, weights: ArrayLike) -> Floats:
+    """Return sums of weights, and 0 for those that are not 0 only because they are rounded."""
+    given = np.asarray(scores, dtype=np.float64)
+    return np.where(np.abs(given) <= TINY * np.abs(weights).max(initial=0.0), 0.0, given)

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError
+from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError, check_whole_numbers
 from countergraph.graphs.pairs import Bits, Floats, region_count
 from countergraph.oracle.adapters import ADAPTERS, Ask
 from countergraph.oracle.answers import Label, Labels, Scored, read_answers, to_labels
@@ -67,8 +67,8 @@ class Oracle:
         kind = input or ("edges" if has_predict else "adjacency")
         if kind not in ADAPTERS:
             raise InputError(f"input must be one of {', '.join(ADAPTERS)}, not {input!r}")
-        if batch_size is not None and batch_size < 1:
-            raise InputError(f"batch_size must be at least 1, not {batch_size}")
+        if batch_size is not None:
+            check_whole_numbers(batch_size=(batch_size, 1))
         self.black_box = black_box
         self.input = kind
         self.classes = None if classes is None else tuple(classes)

@@ -17,7 +17,7 @@ import pandas as pd
 from countergraph.classifiers.model import Model
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
-from countergraph.errors import FileError, InputError, PartialResultsError
+from countergraph.errors import FileError, InputError, Interrupted, PartialResultsError
 from countergraph.experiments.resume import resume_counterfactuals
 from countergraph.experiments.store import Store
 from countergraph.explain.contrastive import changes
@@ -141,7 +141,8 @@ class Report:
     @cached_property
     def optimum_table(self) -> pd.DataFrame | None:
         """Distances beside the exact optimum, for a classifier that is linear in the edges."""
-        if len(self.data.classes) != 2 or white_box(self.black_box) is None or not self.results.found:
+        free = not any(each.limited for each in self.results)
+        if not free or len(self.data.classes) != 2 or white_box(self.black_box) is None or not self.results.found:
             return None
         return compare_with_optimum(self.results, self.black_box).reset_index(names="what")
 
@@ -156,7 +157,9 @@ class Report:
             **first.parameters,
             "runs": 1 + max(each.run for each in self.results),
             "searches": len(self.results),
-            "questions": sum(each.calls for each in self.results),
+            "questions about the cohort": self.results.calls,
+            "questions about some people": sum(some.calls for some in self.local.values()),
+            "questions for proofs": sum(each.certificate.calls for each in self.proven.values()),
             "countergraph": __version__,
         }
 
@@ -313,13 +316,14 @@ def make_report(
     results = find(black_box, data, method, runs=runs, **options)
     names = typical_people(results, data, subjects) if isinstance(subjects, int) else list(subjects)
     local: dict[str, Counterfactuals] = {}
-    for name in names:
-        try:
+    try:
+        for name in names:
             local[name] = find(black_box, data.subset([name]), method, data, runs=local_runs, **options)
-        except PartialResultsError as error:
-            error.results = Counterfactuals([*results, *chain(*local.values()), *error.results])
-            raise
-    return Report(black_box, data, results, local).certified()
+        return Report(black_box, data, results, local).certified()
+    except (PartialResultsError, KeyboardInterrupt) as error:
+        stopped = error if isinstance(error, PartialResultsError) else Interrupted("interrupted")
+        stopped.results = Counterfactuals([*results, *chain(*local.values()), *stopped.results])
+        raise stopped from error.__cause__
 
 
 def _proven(black_box: object, result: Counterfactual) -> Counterfactual:

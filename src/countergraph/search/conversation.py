@@ -76,6 +76,13 @@ class Guide(Protocol):
     def share(self) -> float:
         """The part of a run's fruitless questions that is left to this search: all, once any has found something."""
 
+    @property
+    def lonely(self) -> bool:
+        """Whether the search has labelled graphs to learn from, but hardly any other search."""
+
+    def alone(self) -> Guide:
+        """Return a guide that knows nothing yet, and will know the answers to this search only."""
+
     def learn(self, flips: Flips, answer: Answer) -> None:
         """Take in one answer."""
 

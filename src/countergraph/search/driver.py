@@ -77,28 +77,39 @@ def converse(job: Job, record: Record, trust: Trust, memory: Memory | None = Non
     allow is asked about; one of which nothing is left is no counterfactual, and is not asked about.
 
     With a memory the search takes part in what the run learns. A result that is to be confirmed is so at the end, on
-    the account of the last phase; if nothing of it holds, it is searched again.
+    the account of the last phase; if nothing of it holds, or if the graph turns out to be of another class, it is
+    searched again.
     """
     own = yield NO_FLIPS
-    label = own.label
-    record.label, record.calls[job.phases[0].name] = label, 1
-    if label == job.target:
-        record.stopped = "already in target class"
-        yield None
-        return
-    score = _answer(job, label, own).score
-    guide = None if memory is None else memory.guide(job.graph, label, job.target, job.limits, score)
-    rng = np.random.default_rng(job.seed)
-    task = Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves, guide)
+    record.label, record.calls[job.phases[0].name] = own.label, 1
+    task = _task(job, own, np.random.default_rng(job.seed), memory)
     yield None
     spent = False
     for _ in range(ATTEMPTS):
+        if task is None:
+            record.stopped = "already in target class"
+            return
         spent = yield from _phases(job, record, task, trust)
-        if not job.confirm or record.best is None or (yield from _confirm(job, record, label, trust)):
+        if not job.confirm or record.best is None:
             break
+        if (yield from _confirm(job, record, task.label, trust)):
+            other = yield from _another_class(job, record, task.label, trust)
+            if other is None:
+                break
+            record.rename(other.label)
+            task = _task(job, other, task.rng, memory)
     record.earlier.clear()
     record.hold_to_most()
     record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
+
+
+def _task(job: Job, own: Heard, rng: np.random.Generator, memory: Memory | None) -> Task | None:
+    """Return what to search for, given the class of the graph; None if it is the wanted one."""
+    label, score = own.label, _answer(job, own.label, own).score
+    if label == job.target:
+        return None
+    guide = None if memory is None else memory.guide(job.graph, label, job.target, job.limits, score)
+    return Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves, guide)
 
 
 def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Flips | None, Heard, bool]:
@@ -145,32 +156,47 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
 def _confirm(job: Job, record: Record, label: Label, trust: Trust) -> Generator[Flips | None, Heard, bool]:
     """Ask about the best again, and drop what does not hold for the best before it; return False to search again.
 
-    Whoever asks what is close to the boundary collects the errors of a black box that makes some. The graph itself is
-    asked again where little else was given its class, for then that one answer decided it all.
+    Whoever asks what is close to the boundary collects the errors of a black box that makes some.
     """
-    if record.one_sided and not (yield from _upheld(job, record, label, NO_FLIPS, trust)):
-        record.forget()
-        return True
-    while record.best is not None and not (yield from _upheld(job, record, label, record.best, trust)):
+    while record.best is not None:
+        agreed, others = yield from _again(
+            job, record, record.best, lambda heard: _answer(job, label, heard).flipped, trust
+        )
+        if agreed > len(others):
+            return True
         record.fall_back()
-    return record.best is not None or record.calls[job.phases[-1].name] >= job.max_calls
+    return record.calls[job.phases[-1].name] >= job.max_calls
 
 
-def _upheld(job: Job, record: Record, label: Label, flips: Flips, trust: Trust) -> Generator[Flips | None, Heard, bool]:
-    """Ask for an answer again; where the black box contradicts itself, the majority of five counts.
+def _another_class(
+    job: Job, record: Record, label: Label, trust: Trust
+) -> Generator[Flips | None, Heard, Heard | None]:
+    """Ask for the graph's own class again where that one answer decided it all; return the answer if it is another."""
+    if record.best is None or not record.one_sided:
+        return None
+    agreed, others = yield from _again(job, record, NO_FLIPS, lambda heard: heard.label == label, trust)
+    return others[-1] if len(others) > agreed else None
 
-    Where the budget of the last phase does not allow for five, it is the majority of those it does.
+
+def _again(
+    job: Job, record: Record, flips: Flips, agrees: Callable[[Heard], bool], trust: Trust
+) -> Generator[Flips | None, Heard, tuple[int, list[Heard]]]:
+    """Ask a question again; return how often the answer agreed, and the answers that did not.
+
+    Once is enough, unless the black box contradicts itself: then the majority of five counts or, where the budget of
+    the last phase does not allow for five, the majority of those it does.
     """
-    name, votes = job.phases[-1].name, {True: 0, False: 0}
-    while max(votes.values()) < trust.confirmations and record.calls[name] < job.max_calls:
+    name, agreed, others = job.phases[-1].name, 0, list[Heard]()
+    while max(agreed, len(others)) < trust.confirmations and record.calls[name] < job.max_calls:
         heard = yield flips
         record.calls[name] += 1
-        holds = _answer(job, label, heard).flipped if flips.size else heard.label == label
-        votes[holds] += 1
-        if not holds:
+        if agrees(heard):
+            agreed += 1
+        else:
+            others.append(heard)
             trust.contradicted()
         yield None
-    return votes[True] > votes[False]
+    return agreed, others
 
 
 def _answer(job: Job, label: Label, heard: Heard) -> Answer:

@@ -11,23 +11,27 @@ from countergraph.search.conversation import Flips, Search, Task
 from countergraph.search.memory import guide_of
 
 
-def all_smaller(task: Task, best: Flips | None) -> Search:
-    """Ask about all sets of fewer changes than the best, smallest first, if the budget allows for all of them.
+def all_closer(task: Task, best: Flips | None) -> Search:
+    """Ask about all sets that cost less than the best, smallest first, if the budget allows for all of them.
 
-    What it finds is a closest counterfactual; if it finds none, the best is one.
+    What is then the best is a closest counterfactual. Where every change costs the same, so is the first that is found.
     """
-    guide, pool = guide_of(task), _pool(task)
-    for size in _sizes(pool, best) if affordable(task, best) else ():
+    guide, limits, pool = guide_of(task), task.limits, _pool(task)
+    for size in _sizes(task, best) if affordable(task, best) else ():
         for chosen in combinations(pool.tolist(), size):
             flips = np.array(chosen, dtype=np.intp)
+            if best is not None and limits.cost(flips) >= limits.cost(best):
+                continue
             if not guide.knows(flips) and (yield flips).flipped:
-                return
+                if limits.costs is None:
+                    return
+                best = flips
 
 
 def affordable(task: Task, best: Flips | None) -> bool:
-    """Tell whether the budget allows to ask about all sets of fewer changes than the best, or all there are."""
+    """Tell whether the budget allows to ask about all sets of so few changes that they may cost less than the best."""
     pool, left = _pool(task), task.max_calls - 1 - guide_of(task).asked
-    for size in _sizes(pool, best):
+    for size in _sizes(task, best):
         left -= comb(pool.size, size)
         if left < 0:
             return False
@@ -38,5 +42,5 @@ def _pool(task: Task) -> Flips:
     return np.flatnonzero(np.ones_like(task.graph) if task.limits.allowed is None else task.limits.allowed)
 
 
-def _sizes(pool: Flips, best: Flips | None) -> range:
-    return range(1, pool.size + 1 if best is None else best.size)
+def _sizes(task: Task, best: Flips | None) -> range:
+    return range(1, 1 + (_pool(task).size if best is None else task.limits.fewer(best)))

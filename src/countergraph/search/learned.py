@@ -6,7 +6,9 @@
 2. Improvement near the boundary: proposals with one change less, in the ways that have paid in this run, each success
    shortened, until enough in a row have failed.
 3. Backward: changes are undone in chunks, those thought least useful first, until each that is left was tried.
-4. Where few enough sets of changes are left below the best, all of them are asked, smallest first.
+4. A graph that has hardly any company is looked at a second time, by its own answers alone, since the labels of a
+   dataset may mislead; what is closer counts.
+5. Where few enough sets of changes could be closer than the best, all of them are asked about, smallest first.
 
 Where there is nothing to learn, the random ways win over the others, and what is left is bisection, delta debugging and
 random restarts.
@@ -14,11 +16,13 @@ random restarts.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from countergraph.search.bisection import bisection, random_order
 from countergraph.search.conversation import NO_FLIPS, Attempt, Flips, Part, Search, Task
-from countergraph.search.enumeration import affordable, all_smaller
+from countergraph.search.enumeration import affordable, all_closer
 from countergraph.search.memory import guide_of
 from countergraph.search.prefix import bisected, race, shortened, stretched
 from countergraph.search.proposals import LEARNED, STARTS
@@ -33,18 +37,48 @@ REPEATS = 10
 """So many proposals that were made before count as one failure."""
 AGAIN = 0.7
 """What is undone down to this share is worth proposing around it again."""
+HOPEFUL = 2
+"""A second look is given up where it begins with so many times more changes than the first found."""
 
 
 def learned(task: Task, start: Flips) -> Search:
     """Follow what all searches of the run have learned, forward, around the boundary and backward."""
-    best = yield from _forward(task)
-    if best is not None:
-        before = np.inf
-        while best.size < AGAIN * before:
-            best = yield from _improved(task, best)
-            before = best.size
-            best = yield from _backward(task, best)
-    yield from all_smaller(task, best)
+    best = yield from _closer(task, (yield from _forward(task)))
+    if guide_of(task).lonely:
+        best = yield from _second_look(task, best)
+    yield from all_closer(task, best)
+
+
+def _closer(task: Task, best: Flips | None) -> Attempt:
+    before = np.inf
+    while best is not None and best.size < AGAIN * before:
+        best = yield from _improved(task, best)
+        before = best.size
+        best = yield from _backward(task, best)
+    return best
+
+
+def _second_look(task: Task, best: Flips | None) -> Attempt:
+    """Search by what the graph's own answers say; return the better of what is found and the best."""
+    alone = replace(task, guide=guide_of(task).alone())
+    found = yield from _overheard(alone, _forward(alone))
+    if found is None or (best is not None and found.size > HOPEFUL * best.size):
+        return best
+    found = yield from _overheard(alone, _closer(alone, found))
+    return min((each for each in (best, found) if each is not None), key=task.limits.rank)
+
+
+def _overheard(task: Task, search: Attempt) -> Attempt:
+    """Let the guide of a task learn from the answers to a search."""
+    try:
+        flips = next(search)
+        while True:
+            answer = yield flips
+            guide_of(task).learn(flips, answer)
+            flips = search.send(answer)
+    except StopIteration as end:
+        found: Flips | None = end.value
+        return found
 
 
 def _forward(task: Task) -> Attempt:
@@ -100,15 +134,15 @@ def _backward(task: Task, flips: Flips) -> Part:
 def _improved(task: Task, best: Flips) -> Part:
     """Propose closer counterfactuals until enough proposals in a row have failed, or been made before."""
     guide, failed = guide_of(task), 0.0
-    while best.size > 1 and failed < patience(best):
+    while task.limits.fewer(best) and failed < patience(best):
         way = guide.luck.pick(len(LEARNED), task.rng)
-        candidate = LEARNED[way](task, best)
+        candidate = task.limits.cheaper(LEARNED[way](task, best), best)
         if not candidate.size or guide.knows(candidate):
             failed += 1 / REPEATS
         elif (yield candidate).flipped:
-            before, failed = best.size, 0
+            before, failed = task.limits.cost(best), 0
             best = yield from shortened(candidate)
-            guide.luck.tell(way, 1 - best.size / before)
+            guide.luck.tell(way, 1 - task.limits.cost(best) / before)
         else:
             guide.luck.tell(way, 0)
             failed += 1

@@ -50,6 +50,18 @@ class Limits:
         """Return what a candidate costs: where nothing else is asked for, its number of changes."""
         return float(flips.size if self.costs is None else self.costs[flips].sum())
 
+    def fewer(self, best: Indices) -> int:
+        """Return how many changes there may be at most, for all to cost less than the best."""
+        if self.costs is None:
+            return best.size - 1
+        costs = self.costs if self.allowed is None else self.costs[self.allowed]
+        return int((np.cumsum(np.sort(costs)) < self.cost(best)).sum())
+
+    def cheaper(self, flips: Indices, best: Indices) -> Indices:
+        """Return as many of some changes, from the first on, as cost less than the best."""
+        costs = np.ones(flips.size) if self.costs is None else self.costs[flips]
+        return flips[np.cumsum(costs) < self.cost(best)]
+
     def rank(self, flips: Indices) -> tuple[bool, float]:
         """Return what makes one counterfactual better than another: the smaller the better."""
         return self.most is not None and flips.size > self.most, self.cost(flips)

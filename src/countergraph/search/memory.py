@@ -256,6 +256,15 @@ class MemoryGuide:
         """The part of a run's fruitless questions that is left to this search: all, once any has found something."""
         return 1.0 if self.memory.crossed else 1 / len(self.memory.graphs)
 
+    @property
+    def lonely(self) -> bool:
+        """Whether the search has labelled graphs to learn from, but hardly any other search."""
+        return self.memory.reference is not None and len(self.memory.graphs) < ENOUGH
+
+    def alone(self) -> Guide:
+        """Return a guide that knows nothing yet, and will know the answers to this search only."""
+        return Memory(self.memory.n_pairs).guide(self.graph, self.label, self.target, self.limits)
+
     def knows(self, flips: Flips) -> bool:
         """Tell whether the search has asked this before."""
         return _key(flips) in self._known

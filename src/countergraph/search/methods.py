@@ -117,7 +117,7 @@ PHASES: dict[str, Phase] = {
             delta_debugging,
             False,
             "Delta Debugging",
-            "undo random chunks, twice as many changes after each success, half as many after each failure",
+            "undo random chunks, larger ones after two successes in a row, smaller ones after a failure",
         ),
         Phase(
             "evolve",

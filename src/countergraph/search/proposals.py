@@ -44,37 +44,42 @@ def towards_like_counts(task: Task) -> Flips:
     return guide_of(task).walk(BY_COUNT, LONGEST_WALK)
 
 
+def room(task: Task, best: Flips) -> int:
+    """Return how many changes to propose: one less than the best has, or more where they may still cost less."""
+    return min(task.limits.fewer(best), 2 * best.size)
+
+
 def guided(task: Task, best: Flips) -> Flips:
     """Take what all searches of the run have learned."""
-    return strongest(guide_of(task).gains(), best.size - 1)
+    return strongest(guide_of(task).gains(), room(task, best))
 
 
 def daring(task: Task, best: Flips) -> Flips:
     """Do the same, but give the uncertain a chance."""
     guide = guide_of(task)
     noise = task.rng.standard_normal(task.graph.size)
-    return strongest(guide.gains() + DARING * guide.doubts() * noise, best.size - 1)
+    return strongest(guide.gains() + DARING * guide.doubts() * noise, room(task, best))
 
 
 def neighbourly(task: Task, best: Flips) -> Flips:
     """Go towards the nearest graphs of another class."""
-    return strongest(guide_of(task).neighbours(), best.size - 1)
+    return strongest(guide_of(task).neighbours(), room(task, best))
 
 
 def by_component(task: Task, best: Flips) -> Flips:
     """Walk towards like shares in the directions in which graphs differ most, with some daring."""
     guide = guide_of(task)
-    return guide.walk(guide.components, best.size - 1, DARING * task.rng.random(task.graph.size))
+    return guide.walk(guide.components, room(task, best), DARING * task.rng.random(task.graph.size))
 
 
 def by_degree(task: Task, best: Flips) -> Flips:
     """Walk towards like degrees, with some daring."""
-    return guide_of(task).walk(BY_DEGREE, best.size - 1, DARING * task.rng.random(task.graph.size))
+    return guide_of(task).walk(BY_DEGREE, room(task, best), DARING * task.rng.random(task.graph.size))
 
 
 def by_count(task: Task, best: Flips) -> Flips:
     """Walk towards like numbers of regions of each degree, with some daring."""
-    return guide_of(task).walk(BY_COUNT, best.size - 1, DARING * task.rng.random(task.graph.size))
+    return guide_of(task).walk(BY_COUNT, room(task, best), DARING * task.rng.random(task.graph.size))
 
 
 def swapped(task: Task, best: Flips) -> Flips:
@@ -107,7 +112,7 @@ def fresh(task: Task, best: Flips) -> Flips:
 
 def _any_size(task: Task, most: int) -> int:
     """Pick a number from 1 to ``most``, every order of magnitude as likely as another."""
-    return int(np.exp(task.rng.uniform(0, np.log(most + 1 - 1e-9))))
+    return int(np.exp(task.rng.uniform(0, np.log(max(most, 1) + 1 - 1e-9))))
 
 
 Start = Callable[[Task], Flips]

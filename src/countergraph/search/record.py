@@ -61,6 +61,11 @@ class Record:
         if self.best is not None and self.limits.most is not None and self.best.size > self.limits.most:
             self.forget()
 
+    def rename(self, label: Label) -> None:
+        """Begin anew, with another class of the graph itself."""
+        self.forget()
+        self.label, self.crossed, self.failed = label, 0, 0
+
     def forget(self) -> None:
         """Drop everything that was found."""
         self.best = self.best_label = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -39,6 +40,10 @@ class Results:
     def is_complete(self, experiment: Experiment) -> bool:
         """Tell whether the store has every search of an experiment."""
         return not self.store.missing(self.lab.setting(experiment), self.lab.graphs(experiment), range(experiment.runs))
+
+    def has_all(self, exhibit: Exhibit) -> bool:
+        """Tell whether the store has every search that an exhibit needs."""
+        return all(self.is_complete(self.done(each)) for each in exhibit.experiments)
 
     def done(self, experiment: Experiment) -> Experiment:
         """Return the experiment as it was really run: the whole, or its quick part."""
@@ -78,21 +83,25 @@ class Exhibit:
     title: str
     experiments: tuple[Experiment, ...]
     show: Callable[[Results], Shown]
+    bears_gaps: bool = False
+    """Whether it shows what there is, where something is missing."""
 
 
 def by_graph(results: Counterfactuals, value: Callable[[Counterfactual], float | None]) -> Floats:
-    """Return a value for each graph, averaged over its runs as in the paper; without graphs for which all are None."""
+    """Return a value for each graph, averaged as in the paper over the runs that have one; infinite, where none has."""
     values: dict[int, list[float]] = {}
     for result in results:
-        found = value(result)
+        found, have = value(result), values.setdefault(result.graph_index, [])
         if found is not None:
-            values.setdefault(result.graph_index, []).append(found)
-    return np.array([float(np.mean(each)) for each in values.values()])
+            have.append(found)
+    return np.array([float(np.mean(each)) if each else math.inf for each in values.values()])
 
 
 def percentiles(values: Floats) -> list[float]:
     """Return the percentiles that the paper prints."""
-    return [float(np.percentile(values, p)) for p in PERCENTILES] if values.size else []
+    with np.errstate(invalid="ignore"):  # what lies between infinite values is not a number
+        found = [float(np.percentile(values, p)) for p in PERCENTILES] if values.size else []
+    return [math.inf if math.isnan(each) else each for each in found]
 
 
 def first_distance(result: Counterfactual) -> float | None:
@@ -107,4 +116,4 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def numbers(values: Sequence[float]) -> str:
     """Return numbers as the paper prints percentiles."""
-    return " / ".join(f"{value:.1f}".removesuffix(".0") for value in values) or "none found"
+    return " / ".join(f"{value:.1f}".removesuffix(".0") for value in values)
