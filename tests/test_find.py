@@ -278,3 +278,17 @@ def test_each_result_is_told_when_it_is_finished_and_once(model, cohort) -> None
     order = sorted(told, key=lambda result: (result.graph_index, result.run))
     assert [result.to_dict() for result in order] == [result.to_dict() for result in results]
     assert order != told  # the searches do not end in the order in which they began
+
+
+def test_a_result_in_one_line(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    [result] = cg.find_counterfactuals(model, cohort.subset([3]), "ofs+obs")
+    changes = "1 change" if result.distance == 1 else f"{result.distance} changes"
+    assert repr(result) == f"<Counterfactual of subject-003: {changes}, {result.calls} questions by ofs+obs>"
+
+
+def test_one_graph_is_an_array(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    for graph in ("subject-003", cohort.subset([3])):
+        with pytest.raises(InputError, match="find_counterfactuals takes data.subset"):
+            cg.find_counterfactual(model, graph, dataset=cohort)
+    with pytest.raises(InputError, match=r"edge vectors \(graphs, pairs\), not an array of shape \(2, 20, 20\)"):
+        model.predict(cohort.adjacency[:2])

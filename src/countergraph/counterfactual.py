@@ -28,7 +28,7 @@ from countergraph.graphs.pairs import (
 )
 from countergraph.oracle.answers import Label
 from countergraph.vocabulary import Move
-from countergraph.wording import Connection, counterfactual_sentence, moves_sentence, nothing_found_sentence
+from countergraph.wording import Connection, count, counterfactual_sentence, moves_sentence, nothing_found_sentence
 
 FORMAT = "countergraph-counterfactual/2"
 Pair = tuple[int, int]
@@ -77,6 +77,10 @@ class Counterfactual(Drawn):
     def found(self) -> bool:
         """Whether there is a counterfactual."""
         return self.flips is not None
+
+    def __repr__(self) -> str:
+        what = "nothing found" if self.distance is None else count(self.distance, "change")
+        return f"<Counterfactual of {self.subject}: {what}, {count(self.calls, 'question')} by {self.method}>"
 
     @property
     def distance(self) -> int | None:

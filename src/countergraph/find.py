@@ -72,6 +72,8 @@ def find_counterfactual(
     Counterfactual
         With ``found`` False if there was none within the budget.
     """
+    if isinstance(graph, GraphDataset | str):
+        raise InputError("graph must be one graph, an array; find_counterfactuals takes data.subset([name])")
     edges = as_edge_vector(graph)[None]
     options: dict[str, Any] = {"constraints": constraints, "scores": scores, "confirm": confirm}
     [result] = find_counterfactuals(

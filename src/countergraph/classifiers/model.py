@@ -133,6 +133,8 @@ class Model:
         return LinearScores(linear)
 
     def _check(self, edges: Bits) -> None:
+        if edges.ndim != 2:
+            raise InputError(f"a model takes edge vectors (graphs, pairs), not an array of shape {edges.shape}")
         if edges.shape[1] != pair_count(self.n_regions):
             raise InputError(f"this model was trained on {self.n_regions} regions; the graphs have another number")
 

@@ -36,12 +36,13 @@ def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, norm
             side = axes.inset_axes(((label + bar) / count, 0.3, 0.018 / count, 0.54))
             colors = figure_of(axes).colorbar(ScalarMappable(scale, cmap), cax=side)
             colors.ax.tick_params(labelsize=7)
-            colors.ax.set_title("added" if cmap == ADDED_MAP else "removed", fontsize=7, color=INK)
+            what = "added\nto others" if cmap == ADDED_MAP else "removed\nfrom it"
+            colors.ax.set_title(what, fontsize=7, color=INK)
         size, names = len(shown), [plain(explanation.region_names[each]) for each in shown]
         small = min(8, 200 / size)
         panel.set_xticks(range(size), names, rotation=45, ha="right", fontsize=small)
         panel.set_yticks(range(size), names, fontsize=small)
-        panel.set_title(f"{plain(name)} ({unit})", color=INK, fontsize=11)
+        panel.set_title(f"speaks for {plain(name)} ({unit})", color=INK, fontsize=11)
         panel.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5), aspect="equal")
     return axes
 
