@@ -37,6 +37,8 @@ REPEATS = 10
 """So many proposals that were made before count as one failure."""
 AGAIN = 0.7
 """What is undone down to this share is worth proposing around it again."""
+FEW = 4
+"""So few changes are not worth a second look."""
 HOPEFUL = 2
 """A second look is given up where it begins with so many times more changes than the first found."""
 
@@ -44,7 +46,7 @@ HOPEFUL = 2
 def learned(task: Task, start: Flips) -> Search:
     """Follow what all searches of the run have learned, forward, around the boundary and backward."""
     best = yield from _closer(task, (yield from _forward(task)))
-    if guide_of(task).lonely:
+    if best is not None and best.size > FEW and guide_of(task).lonely:
         best = yield from _second_look(task, best)
     yield from all_closer(task, best)
 
@@ -58,14 +60,13 @@ def _closer(task: Task, best: Flips | None) -> Attempt:
     return best
 
 
-def _second_look(task: Task, best: Flips | None) -> Attempt:
+def _second_look(task: Task, best: Flips) -> Part:
     """Search by what the graph's own answers say; return the better of what is found and the best."""
     alone = replace(task, guide=guide_of(task).alone())
     found = yield from _overheard(alone, _forward(alone))
-    if found is None or (best is not None and found.size > HOPEFUL * best.size):
-        return best
-    found = yield from _overheard(alone, _closer(alone, found))
-    return min((each for each in (best, found) if each is not None), key=task.limits.rank)
+    if found is not None and found.size <= HOPEFUL * best.size:
+        found = yield from _overheard(alone, _closer(alone, found))
+    return best if found is None else min(best, found, key=task.limits.rank)
 
 
 def _overheard(task: Task, search: Attempt) -> Attempt:
