@@ -162,7 +162,7 @@ def test_local_bars_name_the_pairs(shown: dict[str, Drawn]) -> None:
 
 def test_heatmaps_have_one_panel_for_each_class(shown: dict[str, Drawn]) -> None:
     written = texts(shown["heatmaps"].plot("heatmaps", normalised=True))
-    assert {"TD (changes per pair)", "ASD (changes per pair)"} <= set(written)
+    assert {"speaks for TD (changes per pair)", "speaks for ASD (changes per pair)"} <= set(written)
 
 
 def test_marks_must_name_a_row(shown: dict[str, Drawn]) -> None:
@@ -196,7 +196,7 @@ def test_three_classes_and_a_thousand_regions_are_drawn() -> None:
     whole = cg.GlobalExplanation(results)
     for kind in whole._plots:
         whole.plot(kind).figure.canvas.draw()
-    assert {f"{name} (changes, the 30 regions with the most)" for name in "abc"} <= set(texts(whole.plot()))
+    assert {f"speaks for {name} (changes, the 30 regions with the most)" for name in "abc"} <= set(texts(whole.plot()))
     whole.results.found[0].plot().figure.canvas.draw()
     assert {trace.type for trace in whole.view().data} == {"scatter3d"}
 

@@ -85,5 +85,5 @@ class Trust:
         self.confirmations = MAJORITY
 
     def questions(self, record: Record) -> int:
-        """Return how many questions it may take to confirm the result of a search."""
-        return (2 * self.confirmations - 1) * (1 + record.one_sided)
+        """Return how many questions it may take to confirm the result of a search, if one more candidate crosses."""
+        return (2 * self.confirmations - 1) * (1 + (2 * record.failed < record.crossed + 1))
