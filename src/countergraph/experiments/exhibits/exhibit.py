@@ -98,10 +98,13 @@ def by_graph(results: Counterfactuals, value: Callable[[Counterfactual], float |
 
 
 def percentiles(values: Floats) -> list[float]:
-    """Return the percentiles that the paper prints."""
-    with np.errstate(invalid="ignore"):  # what lies between infinite values is not a number
-        found = [float(np.percentile(values, p)) for p in PERCENTILES] if values.size else []
-    return [math.inf if math.isnan(each) else each for each in found]
+    """Return the percentiles that the paper prints; what lies between a number and infinity is infinite."""
+    return [_percentile(values, p) for p in PERCENTILES] if values.size else []
+
+
+def _percentile(values: Floats, p: int) -> float:
+    below, above = (float(np.percentile(values, p, method=method)) for method in ("lower", "higher"))
+    return above if below == above or math.isinf(above) else float(np.percentile(values, p))
 
 
 def first_distance(result: Counterfactual) -> float | None:
