@@ -34,7 +34,7 @@ Source = Annotated[
     str, typer.Argument(metavar="DATASET", help="synthetic, asd, adhd, a dataset file (.npz), or a folder.")
 ]
 Root = Annotated[Path | None, typer.Option(help="Where the cohorts asd and adhd lie; or set COUNTERGRAPH_DATA.")]
-AtlasName = Annotated[str | None, typer.Option(help="For a folder: aal116, or a table of regions (.tsv).")]
+AtlasName = Annotated[str | None, typer.Option(help="For a folder: aal116, or a table of regions (.tsv, .csv).")]
 Binarize = Annotated[str | None, typer.Option(help="For weighted matrices: percentile:90, density:0.1, ...")]
 Control = Annotated[str | None, typer.Option(help="For a folder: the class that is the control group.")]
 LabelFile = Annotated[

@@ -49,7 +49,7 @@ def load_folder(
     labels
         The class of each subject by name, as a mapping or the path of a CSV file with the columns name and label.
     atlas
-        An `Atlas`, ``"aal116"``, or the path of a tab-separated table; by default the regions are numbered.
+        An `Atlas`, ``"aal116"``, or the path of a table (see `read_atlas`); by default the regions are numbered.
     binarize
         A rule such as ``"percentile:90"`` for weighted matrices (see `countergraph.binarize`); without one the
         matrices must hold only 0 and 1.
