@@ -309,7 +309,7 @@ def test_one_graph_alone_of_a_box_that_changes_its_mind_easily(cohort: cg.GraphD
         for method in ("learned", "ofs+obs")
     )
     assert np.median([each.trace[0][1] for each in ours]) < 20, "the first that is found"
-    assert np.mean([each.distance for each in ours]) < 0.6 * np.mean([each.distance for each in theirs])
+    assert np.median([each.distance for each in ours]) < 0.6 * np.median([each.distance for each in theirs])
     assert np.median([each.calls for each in ours]) < 0.6 * np.median([each.calls for each in theirs])
 
 
@@ -371,7 +371,8 @@ def test_luck_finds_the_way_that_pays() -> None:
 
 @pytest.mark.slow
 def test_published_rule_of_asd(asd: cg.GraphDataset, real_data: Path) -> None:
-    above, calls, _ = against_the_optimum(asd, "asd", real_data)
+    """Over four seeds: processors round differently, and a last digit may send a whole run along another way."""
+    above, calls, _ = against_the_optimum(asd, "asd", real_data, seeds=4)
     assert (above == 0).mean() >= 0.95
     assert above.mean() <= 0.2
     assert np.median(calls) <= 40
@@ -379,16 +380,21 @@ def test_published_rule_of_asd(asd: cg.GraphDataset, real_data: Path) -> None:
 
 @pytest.mark.slow
 def test_published_rule_of_adhd(adhd: cg.GraphDataset, real_data: Path) -> None:
-    above, calls, optima = against_the_optimum(adhd, "adhd", real_data)
-    assert above.mean() <= 0.03 * optima.mean()
+    above, calls, optima = against_the_optimum(adhd, "adhd", real_data, seeds=1)
+    assert above.mean() <= 0.01 * optima.mean()
     assert np.median(calls) <= 150
 
 
-def against_the_optimum(data: cg.GraphDataset, cohort: str, root: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def against_the_optimum(
+    data: cg.GraphDataset, cohort: str, root: Path, seeds: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rule = cg.load_published_rule(cohort, root=root)
-    results = cg.find_counterfactuals(rule, data, "learned")
+    runs = [cg.find_counterfactuals(rule, data, "learned", seed=seed) for seed in range(seeds)]
     optima = np.array([cg.optimal_counterfactual(rule, graph).distance for graph in data.edges])
-    return np.array([each.distance for each in results]) - optima, np.array([each.calls for each in results]), optima
+    distances, calls = (
+        np.array([[getattr(each, name) for each in run] for run in runs]) for name in ("distance", "calls")
+    )
+    return distances - optima, calls, optima
 
 
 def test_one_graph_with_a_dataset_is_not_misled_by_its_labels(real_data: Path) -> None:

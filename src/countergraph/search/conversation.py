@@ -28,6 +28,8 @@ from countergraph.search.views import View
 
 Flips = Indices
 NO_FLIPS: Flips = np.empty(0, dtype=np.intp)
+REST: Flips = np.empty(0, dtype=np.intp)
+"""What a search yields instead of a question when it wants to go on after all others of the run have asked theirs."""
 
 
 class Answer(NamedTuple):
@@ -78,7 +80,7 @@ class Guide(Protocol):
 
     @property
     def lonely(self) -> bool:
-        """Whether the search has labelled graphs to learn from, but hardly any other search."""
+        """Whether there is hardly any other search to learn from."""
 
     def alone(self) -> Guide:
         """Return a guide that knows nothing yet, and will know the answers to this search only."""

@@ -8,6 +8,7 @@ or in any company.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,7 +19,7 @@ import numpy as np
 from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Bits
 from countergraph.oracle.answers import Label, Labels, Scored
-from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Reference, Task
+from countergraph.search.conversation import NO_FLIPS, REST, Answer, Flips, Reference, Task
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.memory import Memory
 from countergraph.search.methods import Phase
@@ -52,6 +53,7 @@ class Progress(NamedTuple):
     """How far a run is."""
 
     finished: int
+    """How many searches are finished, but for a last look when all are."""
     total: int
     calls: int
 
@@ -67,7 +69,8 @@ class Heard(NamedTuple):
 Ask = Callable[[Bits], Labels | Scored]
 Conversation = Generator[Flips | None, Heard, None]
 """It yields a question, is sent the answer, takes it in and yields None. When every search of the round has had its
-answer, it goes on to its next question; so what searches learn from each other does not depend on their order."""
+answer, it goes on to its next question; so what searches learn from each other does not depend on their order. One that
+yields `REST` has no question now, and goes on when no other has any."""
 
 
 def converse(job: Job, record: Record, trust: Trust, memory: Memory | None = None) -> Conversation:
@@ -127,7 +130,8 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
                 spent = True
                 search.close()
                 break
-            flips = job.limits.fit(job.graph, flips)
+            if flips is not REST:
+                flips = job.limits.fit(job.graph, flips)
             if flips.size:
                 heard = yield flips
                 record.calls[phase.name] += 1
@@ -141,6 +145,8 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
                     task.guide.learn(flips, answer)
                 yield None
             else:
+                if flips is REST:
+                    yield REST
                 vain, answer = vain + 1, Answer(task.label, False)
             try:
                 flips = search.send(answer)
@@ -217,6 +223,7 @@ def _question(talk: Conversation) -> Flips:
 class _Lane(NamedTuple):
     talk: Conversation
     number: int
+    graph: Bits
 
 
 class _Lanes:
@@ -227,12 +234,19 @@ class _Lanes:
         self.bits = np.zeros((width, n_pairs), dtype=np.bool_)
         self.lanes: list[_Lane] = []
         self.questions: list[Flips] = []
+        self.resting: deque[_Lane] = deque()
+        self.through = set[int]()
+        """The numbers of those that are finished, or were so but for a last look."""
 
     def enter(self, number: int, job: Job, record: Record) -> None:
         talk = converse(job, record, self.trust, self.memory)
-        self.bits[len(self.lanes)] = job.graph
-        self.lanes.append(_Lane(talk, number))
-        self.questions.append(_question(talk))
+        self._take(_Lane(talk, number, job.graph))
+        self.questions[-1] = _question(talk)
+
+    def _take(self, lane: _Lane) -> None:
+        self.bits[len(self.lanes)] = lane.graph
+        self.lanes.append(lane)
+        self.questions.append(NO_FLIPS)
 
     def leave(self, row: int) -> None:
         """Take a lane out, and move the last one to its place."""
@@ -257,17 +271,31 @@ class _Lanes:
             flat[cells] = originals
 
     def think(self) -> list[int]:
-        """Let every lane find its next question; take those out that have none, and return their numbers."""
-        done = []
+        """Let every lane find its next question; take out those without, and return the numbers of the finished."""
+        done, out = [], []
         for row, lane in enumerate(self.lanes):
             try:
                 self.questions[row] = _question(lane.talk)
             except StopIteration:
-                done.append(row)
-        numbers = [self.lanes[row].number for row in done]
-        for row in reversed(done):
+                done.append(lane.number)
+            else:
+                if self.questions[row] is not REST:
+                    continue
+                self.resting.append(lane)
+            out.append(row)
+            self.through.add(lane.number)
+        for row in reversed(out):
             self.leave(row)
-        return numbers
+        return done
+
+    def wake(self) -> list[int]:
+        """Let those that rest go on when no lane has a question any more; return the numbers of the finished."""
+        done = []
+        while not self.lanes and self.resting:
+            for _ in range(min(len(self.resting), len(self.bits))):
+                self._take(self.resting.popleft())
+            done += self.think()
+        return done
 
     def tell(self, row: int, heard: Heard) -> None:
         """Hand a lane its answer."""
@@ -336,7 +364,7 @@ def run(
     lanes = _Lanes(min(len(jobs), max(1, LANE_BYTES // n_pairs)), n_pairs, memory)
     waiting = zip(range(len(jobs)), jobs, records, strict=True)
     _fill(lanes, waiting)
-    pace, calls, ended = _Pace(), 0, 0
+    pace, calls = _Pace(), 0
     while lanes.lanes:
         rows = slice(0, 0)
         while rows.stop < len(lanes.lanes):
@@ -351,13 +379,13 @@ def run(
                 lanes.tell(row, heard)
             pace.took(time.monotonic() - began)
         done = lanes.think()
-        ended += len(done)
+        _fill(lanes, waiting)
+        done += lanes.wake()
         if finished is not None:
             for number in done:
                 finished(number)
-        _fill(lanes, waiting)
         if progress is not None:
-            progress(Progress(ended, len(jobs), calls))
+            progress(Progress(len(lanes.through), len(jobs), calls))
     return records
 
 

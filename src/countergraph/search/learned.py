@@ -6,8 +6,9 @@
 2. Improvement near the boundary: proposals with one change less, in the ways that have paid in this run, each success
    shortened, until enough in a row have failed.
 3. Backward: changes are undone in chunks, those thought least useful first, until each that is left was tried.
-4. A graph that has hardly any company is looked at a second time, by its own answers alone, since the labels of a
-   dataset may mislead; what is closer counts.
+4. A last look, when all searches of the run are done: what they have learned since may know better. A graph that has
+   hardly any company is instead looked at a second time, by its own answers alone, since the labels of a dataset may
+   mislead; what is closer counts.
 5. Where few enough sets of changes could be closer than the best, all of them are asked about, smallest first.
 
 Where there is nothing to learn, the random ways win over the others, and what is left is bisection, delta debugging and
@@ -20,14 +21,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from countergraph.graphs.pairs import Floats
 from countergraph.search.bisection import bisection, random_order
-from countergraph.search.conversation import NO_FLIPS, Attempt, Flips, Part, Search, Task
+from countergraph.search.conversation import NO_FLIPS, REST, Attempt, Flips, Part, Search, Task
 from countergraph.search.enumeration import affordable, all_closer
 from countergraph.search.memory import guide_of
 from countergraph.search.prefix import bisected, race, shortened, stretched
-from countergraph.search.proposals import LEARNED, STARTS
+from countergraph.search.proposals import LEARNED, STARTS, guided
 from countergraph.search.trim import trimmed
-from countergraph.search.winnow import patience, winnowed
+from countergraph.search.views import strongest
+from countergraph.search.winnow import winnowed
 
 WIDER = 1.3
 """How much larger than the one before each set is that chance alone suggests."""
@@ -37,6 +40,8 @@ REPEATS = 10
 """So many proposals that were made before count as one failure."""
 AGAIN = 0.7
 """What is undone down to this share is worth proposing around it again."""
+PATIENCE, PATIENCE_PER_CHANGE, PATIENCE_WITH_PROMISE = 3, 0.05, 10
+"""How many proposals in a row may fail: more where there is more to win, and where it is thought to be in reach."""
 FEW = 4
 """So few changes are not worth a second look."""
 HOPEFUL = 2
@@ -46,8 +51,8 @@ HOPEFUL = 2
 def learned(task: Task, start: Flips) -> Search:
     """Follow what all searches of the run have learned, forward, around the boundary and backward."""
     best = yield from _closer(task, (yield from _forward(task)))
-    if best is not None and best.size > FEW and guide_of(task).lonely:
-        best = yield from _second_look(task, best)
+    if best is not None:
+        best = yield from (_second_look if guide_of(task).lonely else _last_look)(task, best)
     yield from all_closer(task, best)
 
 
@@ -60,8 +65,22 @@ def _closer(task: Task, best: Flips | None) -> Attempt:
     return best
 
 
+def _last_look(task: Task, best: Flips) -> Part:
+    """Wait for all others, then follow what all have learned as long as that leads closer."""
+    yield REST
+    first = best
+    while True:
+        candidate = task.limits.cheaper(guided(task, best), best)
+        if not candidate.size or guide_of(task).knows(candidate) or not (yield candidate).flipped:
+            break
+        best = yield from shortened(candidate)
+    return best if best.size > AGAIN * first.size else (yield from _backward(task, best))
+
+
 def _second_look(task: Task, best: Flips) -> Part:
-    """Search by what the graph's own answers say; return the better of what is found and the best."""
+    """Search by what the graph's own answers say, where labels had a say; return the closer of the two results."""
+    if task.reference is None or best.size <= FEW:
+        return best
     alone = replace(task, guide=guide_of(task).alone())
     found = yield from _overheard(alone, _forward(alone))
     if found is not None and found.size <= HOPEFUL * best.size:
@@ -135,7 +154,7 @@ def _backward(task: Task, flips: Flips) -> Part:
 def _improved(task: Task, best: Flips) -> Part:
     """Propose closer counterfactuals until enough proposals in a row have failed, or been made before."""
     guide, failed = guide_of(task), 0.0
-    while task.limits.fewer(best) and failed < patience(best):
+    while task.limits.fewer(best) and failed < _patience(task, best):
         way = guide.luck.pick(len(LEARNED), task.rng)
         candidate = task.limits.cheaper(LEARNED[way](task, best), best)
         if not candidate.size or guide.knows(candidate):
@@ -148,3 +167,14 @@ def _improved(task: Task, best: Flips) -> Part:
             guide.luck.tell(way, 0)
             failed += 1
     return best
+
+
+def _patience(task: Task, best: Flips) -> float:
+    promise = 1 - _needed(guide_of(task).gains(), best) / best.size
+    return PATIENCE + PATIENCE_PER_CHANGE * best.size + PATIENCE_WITH_PROMISE * promise
+
+
+def _needed(gains: Floats, flips: Flips) -> int:
+    """Return how many of the strongest changes are thought to do as much as some others do."""
+    reach = np.cumsum(gains[strongest(gains, flips.size)])
+    return min(1 + int(np.searchsorted(reach, gains[flips].sum())), flips.size)

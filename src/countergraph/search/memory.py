@@ -66,6 +66,7 @@ class Memory:
         self.labels: list[Label] = []
         self._learned: dict[Label, Floats] = {}
         self._start: dict[Label, Floats] = {}
+        self._smoothed: dict[Label, Floats] = {}
         self._sums: dict[Label, Floats] = {}
         self._smooth = Smoother(n_pairs)
         self._marks = np.zeros(n_pairs)
@@ -97,7 +98,7 @@ class Memory:
 
     def _meet(self, label: Label) -> None:
         if label not in self._learned:
-            for table in (self._learned, self._start, self._sums):
+            for table in (self._learned, self._start, self._smoothed, self._sums):
                 table[label] = np.zeros(self.n_pairs)
 
     def weights(self, label: Label, pairs: Flips | slice = slice(None)) -> Floats:
@@ -153,7 +154,11 @@ class Memory:
         return both[apart], signs[apart]
 
     def _compute(self) -> None:
-        """Start anew from the edge frequencies; where little is known, pairs lean on those of the same regions."""
+        """Start anew from the edge frequencies; where little is known, pairs lean on those of the same regions.
+
+        What the smoothing takes for the weight of such a pair is half of what it made of it the last time: as in the
+        completion of a matrix, what was never looked at must not speak for zero.
+        """
         self._computed_at = self.answers
         frequencies = {label: self._frequencies(label) for label in self._learned}
         centre = np.mean([each for each in frequencies.values() if each is not None], axis=0)
@@ -161,7 +166,9 @@ class Memory:
         scale = max(_size_of_large(each) for each in differences.values()) or 1.0
         for label, difference in differences.items():
             plain = difference / scale
-            self._start[label] = plain + self.doubt * self._smooth(plain + self._learned[label])
+            seen = plain + self._learned[label]
+            smoothed = self._smooth(seen + self.doubt / 2 * (self._smoothed[label] - seen))
+            self._smoothed[label], self._start[label] = smoothed, plain + self.doubt * smoothed
 
     def _frequencies(self, label: Label) -> Floats | None:
         total, count = self._sums[label], self.labels.count(label)
@@ -258,8 +265,8 @@ class MemoryGuide:
 
     @property
     def lonely(self) -> bool:
-        """Whether the search has labelled graphs to learn from, but hardly any other search."""
-        return self.memory.reference is not None and len(self.memory.graphs) < ENOUGH
+        """Whether there is hardly any other search to learn from."""
+        return len(self.memory.graphs) < ENOUGH
 
     def alone(self) -> Guide:
         """Return a guide that knows nothing yet, and will know the answers to this search only."""
