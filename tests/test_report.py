@@ -159,6 +159,21 @@ def test_nothing_breaks_where_little_is_found(cohort: cg.GraphDataset, tmp_path:
     assert "1 graph, 1 search, 1 counterfactual." in (tmp_path / "alone.html").read_text()
 
 
+def test_a_person_is_told_the_closest_that_is_known(cohort: cg.GraphDataset) -> None:
+    options = {"runs": 1, "local_runs": 2, "subjects": list(cohort.names), "max_calls": 40}
+    made = cg.make_report(RULE, cohort, "ofs", **options)
+    together = {each.subject: each for each in cg.find_counterfactuals(RULE, cohort, "learned", max_calls=40)}
+    one_by_one = [*made.results.found, *(each for runs in made.local.values() for each in runs.found)]
+    for name, own in together.items():
+        others = [each.distance for each in one_by_one if each.subject == name]
+        assert made.person(name).distance == min([own.distance, *others])
+    assert any(
+        own.distance < min(e.distance for e in one_by_one if e.subject == name) for name, own in together.items()
+    )
+    assert made.facts["questions for the closest"] == sum(each.calls for each in together.values())
+    assert not len(cg.make_report(RULE, cohort, "learned", **{**options, "subjects": 1}).closest)
+
+
 def test_three_classes_without_coordinates(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     data = cg.GraphDataset(rng.random((9, 66)) < 0.3, [0, 1, 2] * 3, classes=("low", "middle", "high"))

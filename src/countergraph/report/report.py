@@ -55,6 +55,8 @@ class Report:
         For some people, many counterfactuals each.
     proven
         For some of these, their closest counterfactual with a certificate.
+    closest
+        Counterfactuals that were searched to be close, not to be many; they count for people, not for the cohort.
     """
 
     black_box: object
@@ -62,6 +64,7 @@ class Report:
     results: Counterfactuals
     local: dict[str, Counterfactuals] = field(default_factory=dict)
     proven: dict[str, Counterfactual] = field(default_factory=dict)
+    closest: Counterfactuals = field(default_factory=lambda: Counterfactuals([]))
 
     def __post_init__(self) -> None:
         if not len(self.results):
@@ -87,7 +90,7 @@ class Report:
         """Return the closest counterfactual of a person, or a search that found none."""
         if name in self.proven:
             return self.proven[name]
-        own = self.results.where(lambda each: each.subject == name)
+        own = [each for each in (*self.results, *self.closest) if each.subject == name]
         everything = Counterfactuals([*own, *self.local.get(name, ())])
         return everything.closest() or everything[0]
 
@@ -159,6 +162,7 @@ class Report:
             "searches": len(self.results),
             "questions about the cohort": self.results.calls,
             "questions about some people": sum(some.calls for some in self.local.values()),
+            "questions for the closest": self.closest.calls,
             "questions for proofs": sum(each.certificate.calls for each in self.proven.values()),
             "countergraph": __version__,
         }
@@ -287,6 +291,9 @@ def make_report(
 ) -> Report:
     """Explain a whole cohort, and some of its people in depth.
 
+    Importance takes many independent counterfactuals, which ``method`` finds. What a person is told is the closest one
+    that is known, so all graphs are searched once more together, by ``learned``.
+
     Parameters
     ----------
     black_box, data, method, k, max_calls, seed, constraints, progress, scores, target, confirm
@@ -319,7 +326,8 @@ def make_report(
     try:
         for name in names:
             local[name] = find(black_box, data.subset([name]), method, data, runs=local_runs, **options)
-        return Report(black_box, data, results, local).certified()
+        closest = find(black_box, data, "learned", **options) if names and method != "learned" else Counterfactuals([])
+        return Report(black_box, data, results, local, closest=closest).certified()
     except (PartialResultsError, KeyboardInterrupt) as error:
         stopped = error if isinstance(error, PartialResultsError) else Interrupted("interrupted")
         stopped.results = Counterfactuals([*results, *chain(*local.values()), *stopped.results])
