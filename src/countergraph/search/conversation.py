@@ -80,7 +80,7 @@ class Guide(Protocol):
 
     @property
     def lonely(self) -> bool:
-        """Whether there is hardly any other search to learn from."""
+        """Whether there is hardly any other graph to learn from."""
 
     def alone(self) -> Guide:
         """Return a guide that knows nothing yet, and will know the answers to this search only."""

@@ -64,6 +64,8 @@ class Memory:
         """The variance of each weight."""
         self.graphs: list[Bits] = []
         self.labels: list[Label] = []
+        self.different = set[bytes]()
+        """The first few graphs, each once however often it is searched."""
         self._learned: dict[Label, Floats] = {}
         self._start: dict[Label, Floats] = {}
         self._smoothed: dict[Label, Floats] = {}
@@ -89,6 +91,8 @@ class Memory:
     ) -> Guide:
         """Take in a graph with the class, and perhaps the score, that the black box gave it; guide its search."""
         self.graphs.append(graph)
+        if len(self.different) < ENOUGH:
+            self.different.add(graph.tobytes())
         self.labels.append(label)
         self._meet(label)
         self._sums[label] += graph
@@ -265,8 +269,8 @@ class MemoryGuide:
 
     @property
     def lonely(self) -> bool:
-        """Whether there is hardly any other search to learn from."""
-        return len(self.memory.graphs) < ENOUGH
+        """Whether there is hardly any other graph to learn from; searching the same one again does not count."""
+        return len(self.memory.different) < ENOUGH
 
     def alone(self) -> Guide:
         """Return a guide that knows nothing yet, and will know the answers to this search only."""
