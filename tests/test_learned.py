@@ -14,9 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import countergraph as cg
+from countergraph.graphs.pairs import pair_ends
 from countergraph.search.conversation import Answer, Task
+from countergraph.search.learned import _needed
 from countergraph.search.luck import Luck
 from countergraph.search.memory import Memory
+from countergraph.search.smoothing import Smoother
 from countergraph.search.winnow import winnowed
 from tests.conftest import random_graphs
 
@@ -356,6 +359,36 @@ def test_an_answer_moves_only_what_it_is_about() -> None:
     assert moved.tolist() == [3, 4, 5, 6, 7, 8, 9, 10]
     assert guide.gains()[3] > before[3]
     assert (guide.doubts()[moved] < 1).all()
+
+
+def test_what_was_never_looked_at_does_not_speak_for_zero() -> None:
+    """Of the pairs inside a set of regions every second one is known to matter as much as any other."""
+    n, rng = 80, np.random.default_rng(0)
+    first, second = pair_ends(n)
+    inside = np.flatnonzero((first < 40) & (second < 40))
+    known = rng.permutation(inside)[::2]
+    memory = Memory(first.size)
+    guide = memory.guide(np.zeros(first.size, dtype=bool), 0, None)
+    memory._learned[0][known], memory.doubt[known] = -1, 0
+    for answers in range(10):
+        memory.answers = 2**answers
+        guide.gains()
+    unknown = np.setdiff1d(inside, known)
+    plain = -Smoother(first.size)(memory._learned[0])[unknown].mean()
+    assert 0.3 < plain < 0.5
+    assert plain + 0.04 < guide.gains()[unknown].mean() < 1
+    assert np.abs(np.delete(guide.gains(), inside)).mean() < 0.1
+
+
+@given(st.integers(0, 999), st.integers(1, 30))
+def test_as_many_are_needed_as_do_the_same(seed: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    gains, flips = rng.normal(size=60), rng.choice(60, size, replace=False)
+    order = np.sort(gains)[::-1]
+    needed = _needed(gains, flips)
+    assert 1 <= needed <= size
+    assert needed == size or order[:needed].sum() >= gains[flips].sum()
+    assert needed == 1 or order[: needed - 1].sum() < gains[flips].sum()
 
 
 def test_luck_finds_the_way_that_pays() -> None:
