@@ -102,7 +102,7 @@ class Memory:
 
     def _meet(self, label: Label) -> None:
         if label not in self._learned:
-            for table in (self._learned, self._start, self._smoothed, self._sums):
+            for table in (self._learned, self._start, self._sums):
                 table[label] = np.zeros(self.n_pairs)
 
     def weights(self, label: Label, pairs: Flips | slice = slice(None)) -> Floats:
@@ -160,8 +160,8 @@ class Memory:
     def _compute(self) -> None:
         """Start anew from the edge frequencies; where little is known, pairs lean on those of the same regions.
 
-        What the smoothing takes for the weight of such a pair is half of what it made of it the last time: as in the
-        completion of a matrix, what was never looked at must not speak for zero.
+        The smoothing takes such a pair half for what it made of it the last time: as in the completion of a matrix,
+        what was never looked at must not speak for zero. Not so where deviations count: there each graph has its own.
         """
         self._computed_at = self.answers
         frequencies = {label: self._frequencies(label) for label in self._learned}
@@ -171,8 +171,9 @@ class Memory:
         for label, difference in differences.items():
             plain = difference / scale
             seen = plain + self._learned[label]
-            smoothed = self._smooth(seen + self.doubt / 2 * (self._smoothed[label] - seen))
-            self._smoothed[label], self._start[label] = smoothed, plain + self.doubt * smoothed
+            before = seen if self.individuality.counts else self._smoothed.get(label, seen)
+            self._smoothed[label] = self._smooth(seen + self.doubt / 2 * (before - seen))
+            self._start[label] = plain + self.doubt * self._smoothed[label]
 
     def _frequencies(self, label: Label) -> Floats | None:
         total, count = self._sums[label], self.labels.count(label)
