@@ -15,6 +15,7 @@ from countergraph.errors import BlackBoxError, InputError, NotFoundError
 from countergraph.explain.litmus import used_vertices
 from countergraph.report.pictures import save_pictures
 
+QUESTIONS = ("about the cohort", "about some people", "for the closest, by learned", "for proofs")
 RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_regions=20)
 
 
@@ -170,7 +171,7 @@ def test_a_person_is_told_the_closest_that_is_known(cohort: cg.GraphDataset) -> 
     assert any(
         own.distance < min(e.distance for e in one_by_one if e.subject == name) for name, own in together.items()
     )
-    assert made.facts["questions for the closest"] == sum(each.calls for each in together.values())
+    assert made.facts["questions for the closest, by learned"] == sum(each.calls for each in together.values())
     assert not len(cg.make_report(RULE, cohort, "learned", **{**options, "subjects": 1}).closest)
 
 
@@ -213,9 +214,9 @@ def test_nothing_is_lost_when_the_model_dies_while_it_is_certified(cohort: cg.Gr
 
     with pytest.raises(BlackBoxError, match="gone") as stopped:
         cg.make_report(dies, cohort, **options)
-    assert len(stopped.value.results) == len(made.results) + 2
+    assert len(stopped.value.results) == len(made.results) + 2 + len(made.closest)
     facts = made.facts
-    assert sum(facts[f"questions {what}"] for what in ("about the cohort", "about some people", "for proofs")) == last
+    assert sum(facts[f"questions {what}"] for what in QUESTIONS) == last
 
 
 def test_under_constraints_nothing_is_compared_with_a_free_optimum(cohort: cg.GraphDataset) -> None:

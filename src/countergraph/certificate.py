@@ -43,14 +43,19 @@ class Certificate:
     @property
     def sentence(self) -> str:
         """What is proven, in words; nothing if nothing is."""
+        return self.told()
+
+    def told(self, wanted: str | None = None) -> str:
+        """Return the sentence; ``wanted`` is the class that was to be reached, where not any other would do."""
+        such = "counterfactual" if wanted is None else f"counterfactual that is classified as {wanted}"
         if self.optimal:
-            return "No counterfactual has fewer changes."
+            return f"No {such} has fewer changes."
         parts = []
         if self.minimal:
             parts.append("None of these changes can be left out alone.")
         if self.radius:
             fewer = "" if self.radius == 1 else " or fewer"
-            parts.append(f"There is no counterfactual with {count(self.radius, 'change')}{fewer}.")
+            parts.append(f"There is no {such} with {count(self.radius, 'change')}{fewer}.")
         return " ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:

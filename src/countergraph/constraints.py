@@ -128,7 +128,11 @@ class Constraints:
             if self.cost == "length":
                 if atlas is None or atlas.coordinates is None:
                     raise InputError("cost='length' needs an atlas with coordinates")
-                return np.asarray(np.linalg.norm(atlas.coordinates[first] - atlas.coordinates[second], axis=1))
+                lengths = np.linalg.norm(atlas.coordinates[first] - atlas.coordinates[second], axis=1)
+                if not lengths.all():
+                    one, other = (atlas.names[ends[lengths.argmin()]] for ends in (first, second))
+                    raise InputError(f"cost='length' needs regions at different places; {one} and {other} share theirs")
+                return np.asarray(lengths)
             if data is None:
                 raise InputError("cost='plausible' needs a dataset to tell what is usual")
             share = data.edges.mean(axis=0)

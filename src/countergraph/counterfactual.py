@@ -143,7 +143,8 @@ class Counterfactual(Drawn):
         if before is None or after is None:
             wanted = self.stopped == "already in target class"
             return nothing_found_sentence(self.subject, before, self.calls, wanted)
-        proven = f" {self.certificate.sentence}" if self.certificate.sentence else ""
+        proof = self.certificate.told(self.class_name(self.parameters.get("target")))
+        proven = f" {proof}" if proof else ""
         if self.moves:
             said = [(move.change, move.words, len(move.flips)) for move in self.moves]
             return moves_sentence(self.subject, before, after, said) + proven

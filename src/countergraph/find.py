@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from countergraph.constraints import Constraints
@@ -128,7 +129,7 @@ def find_counterfactuals(
         If the black box raises or answers nonsense. Its ``results`` are what was found until then; the same holds for
         `Interrupted`, which is raised at Ctrl-C.
     """
-    if time_limit is not None and (not isinstance(time_limit, int | float) or not time_limit > 0):
+    if time_limit is not None and (not isinstance(time_limit, int | float | np.number) or not time_limit > 0):
         raise InputError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
     question = (method, dataset, k, max_calls, seed, target, runs, constraints, scores, confirm)
     request = Request.of(black_box, graphs, *question)

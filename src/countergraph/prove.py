@@ -15,7 +15,7 @@ from countergraph.errors import InputError, check_whole_numbers
 from countergraph.graphs.pairs import Bits
 from countergraph.oracle import Label, Oracle
 from countergraph.request import oracle_of
-from countergraph.search.conversation import Flips
+from countergraph.search.conversation import NO_FLIPS, Flips
 from countergraph.white_box import optimal_counterfactual, white_box
 
 BATCH_BYTES = 64 * 2**20
@@ -33,7 +33,8 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
         A counterfactual.
     radius
         Ask about every graph with this many changes or fewer. That is ``pairs`` questions for 1, half of its square
-        for 2, ...; if one of them is a counterfactual closer than ``result``, it is returned instead.
+        for 2, ...; if one of them is a counterfactual closer than ``result``, and is so when asked again, it is
+        returned instead.
 
     Returns
     -------
@@ -43,23 +44,26 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
         was undone in turn and the class changed back each time.
     """
     check_whole_numbers(radius=(radius, 0))
+    if not isinstance(result, Counterfactual):
+        raise InputError(f"something is proven about one Counterfactual, not about a {type(result).__name__}")
     if result.flips is None:
         raise InputError("there is no counterfactual to prove anything about")
     if result.limited and radius:
         raise InputError("a radius is proven for free counterfactuals only, not for one under constraints")
     oracle = oracle_of(black_box)
-    if not _is_counterfactual(result, _ask(oracle, result, [result.flips])[0]):
+    before, after = _ask(oracle, result, [NO_FLIPS, result.flips])
+    if before != result.original_class or not _is_counterfactual(result, after):
         raise InputError("this black box does not change its answer for this counterfactual; was it another's?")
     best = result.flips.size
     optimum = None if result.limited else _optimum(oracle, result)
     if optimum is not None:
-        return _best(result, optimum, 2)
+        return _best(result, optimum, 3)
     closer, reached, calls = _closer(oracle, result, min(radius, best - 1))
     if closer is not None:
-        return _best(result, closer, 1 + calls)
+        return _best(result, closer, 2 + calls)
     optimal = not result.limited and reached == best - 1
     singles = combinations(result.flips.tolist(), best - 1) if best > 1 else iter(())
-    minimal, calls = _none_crosses(oracle, result, singles), 1 + calls + (best if best > 1 else 0)
+    minimal, calls = _none_crosses(oracle, result, singles), 2 + calls + (best if best > 1 else 0)
     return replace(result, certificate=Certificate(minimal, best - 1 if optimal else reached, optimal, calls))
 
 
@@ -89,7 +93,9 @@ def _closer(oracle: Oracle, result: Counterfactual, radius: int) -> tuple[tuple[
             calls += len(batch)
             for flips, label in zip(batch, _ask(oracle, result, batch), strict=True):
                 if _is_counterfactual(result, label):
-                    return (flips, label), size - 1, calls
+                    if _ask(oracle, result, [flips]) != [label]:
+                        raise InputError("the black box answers the same question in two ways, so nothing is proven")
+                    return (flips, label), size - 1, calls + 1
     return None, radius, calls
 
 

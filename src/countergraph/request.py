@@ -73,6 +73,8 @@ class Request:
         if isinstance(black_box, Model) and cohort is not None:
             black_box.check_fits(cohort)
         oracle = oracle_of(black_box)
+        if constraints is not None and not isinstance(constraints, Constraints):
+            raise InputError(f"constraints must be Constraints(...), not {constraints!r}")
         if scores:
             _check_scores(phases, oracle)
         classes = oracle.classes if dataset is None else dataset.classes

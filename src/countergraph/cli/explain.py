@@ -45,7 +45,7 @@ from countergraph.cli.shared import (
     root_of,
     say,
 )
-from countergraph.errors import InputError, Interrupted, PartialResultsError
+from countergraph.errors import BlackBoxError, InputError, Interrupted, PartialResultsError, check_whole_numbers
 from countergraph.wording import count
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ def explain(
         if path.suffix not in (".json", *PICTURES):
             raise InputError(f"--out writes .json, {', '.join(PICTURES)}, not {path.suffix or 'a file without ending'}")
         check_free(path, force)
+    check_whole_numbers(certify=(certify or 0, 0))
     if keep is not None and time_limit is not None:
         raise InputError("--store keeps finished searches only, so a --time-limit cannot go with it")
     data = open_dataset(
@@ -130,15 +131,10 @@ def explain(
     best = results.closest() or results[0]
     if certify is not None and best.found and stopped is None:
         from countergraph.counterfactual import Counterfactuals
-        from countergraph.prove import certify as prove
 
-        try:
-            proven = prove(black_box, best, certify)
-        except InputError as error:
-            err.print(f"nothing is proven: {error}", highlight=False, soft_wrap=True)
-        else:
-            results = Counterfactuals([proven if each is best else each for each in results])
-            best = proven
+        proven, stopped = _proven(black_box, best, certify)
+        results = Counterfactuals([proven if each is best else each for each in results])
+        best = proven
     for path in targets:
         _write(path, results, best)
     if json:
@@ -156,6 +152,22 @@ def explain(
         raise stopped  # what was found until then is shown and written
     if not best.found:
         raise typer.Exit(1)
+
+
+def _proven(black_box: object, best: Counterfactual, radius: int) -> tuple[Counterfactual, PartialResultsError | None]:
+    """Prove what can be, less if that is too much; what was found is not lost when the proof is interrupted."""
+    from countergraph.prove import certify
+
+    for reach in dict.fromkeys((radius, 0)):
+        try:
+            return certify(black_box, best, reach), None
+        except InputError as error:
+            err.print(f"not proven: {error}", highlight=False, soft_wrap=True)
+        except KeyboardInterrupt:
+            return best, Interrupted("interrupted")
+        except BlackBoxError as error:
+            return best, error
+    return best, None
 
 
 def open_black_box(model: str, data: GraphDataset, root: Path | None) -> object:
@@ -239,6 +251,8 @@ def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, q
         say()
         print_changes(best, data)
         say(f"\n{_plausible(best, data)}")
+        if best.cost is not None:
+            say(f"Together the changes cost {best.cost:.6g}.")
     asked = {f"in {phase}": calls for phase, calls in best.calls_by_phase.items()}
     if best.certificate.calls:
         asked["to prove it"] = best.certificate.calls
@@ -250,5 +264,6 @@ def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, q
         spread = ""
         if distances:
             reach = f"{distances[0]} to " if distances[0] < distances[-1] else ""
-            spread = f", {reach}{count(distances[-1], 'change')}; the closest is shown"
+            shown = "closest" if best.cost is None else "cheapest"
+            spread = f", {reach}{count(distances[-1], 'change')}; the {shown} is shown"
         say(found + spread)

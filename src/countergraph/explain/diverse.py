@@ -29,7 +29,8 @@ class Diverse(Drawn):
     """Several counterfactuals of one graph, chosen to differ.
 
     Diversity is the mean Jaccard distance between the sets of changes of every two. Among those found, ``m`` are chosen
-    one after the other: first the closest, then always the one that differs most from the nearest of those chosen.
+    one after the other: first the closest, then always the one that differs most from the nearest of those chosen; then
+    those after the first are exchanged for others as long as that makes the whole more diverse.
 
     Parameters
     ----------
@@ -70,25 +71,43 @@ class Diverse(Drawn):
 
     def choose(self, most: int | None = None) -> Counterfactuals:
         """Return up to ``m`` counterfactuals of at most ``most`` changes that differ as much as they can."""
-        pool = [each for each in self._pool if most is None or (each.distance or 0) <= most]
-        chosen: list[Counterfactual] = pool[:1]
-        gaps: Floats = np.full(len(pool), np.inf)
-        while pool and len(chosen) < min(self.m, len(pool)):
-            gaps = np.minimum(gaps, [jaccard(each, chosen[-1]) for each in pool])
-            chosen.append(pool[int(gaps.argmax())])
-        return Counterfactuals(chosen)
+        size = sum(most is None or (each.distance or 0) <= most for each in self._pool)
+        gaps = self._gaps[:size, :size]
+        chosen = [0] if size else []
+        while len(chosen) < min(self.m, size):
+            chosen.append(int(gaps[chosen].min(axis=0).argmax()))
+        exchanged = True
+        while exchanged:
+            exchanged = False
+            for place in range(1, len(chosen)):
+                others = gaps[chosen[:place] + chosen[place + 1 :]].sum(axis=0)
+                others[[each for each in chosen if each != chosen[place]]] = -1
+                better = int(others.argmax())
+                if others[better] > others[chosen[place]] + 1e-12:
+                    chosen[place], exchanged = better, True
+        return Counterfactuals([self._pool[index] for index in chosen])
+
+    @cached_property
+    def _gaps(self) -> Floats:
+        """How much every two of the pool differ."""
+        return np.array([[jaccard(first, second) for second in self._pool] for first in self._pool])
 
     @cached_property
     def chosen(self) -> Counterfactuals:
-        """The most diverse of all that were found."""
+        """Those chosen of all that were found."""
         return self.choose()
 
     @cached_property
     def curve(self) -> pd.DataFrame:
-        """What diversity costs: for every number of changes allowed, the best diversity and the mean distance."""
-        rows = []
+        """What diversity costs: for every number of changes allowed, the diversity of those chosen, and their distance.
+
+        What was chosen with fewer changes may be chosen with more, too, so among as many diversity never falls.
+        """
+        rows, chosen = [], Counterfactuals([])
         for most in sorted({each.distance or 0 for each in self._pool}):
-            chosen = self.choose(most)
+            wider = self.choose(most)
+            if len(wider) > len(chosen) or diversity(wider) > diversity(chosen):
+                chosen = wider
             rows.append(
                 {
                     "at most": most,

@@ -34,7 +34,7 @@ def plausibility(results: Counterfactuals | Counterfactual, data: GraphDataset) 
     chosen = [results] if isinstance(results, Counterfactual) else list(results)
     if any(each.original.size != data.edges.shape[1] for each in chosen):
         raise InputError("the results and the data differ in regions")
-    usual = np.array([_nearest(graph, data.edges) for graph in data.edges])
+    usual = np.array([_nearest(graph, data.edges, graph) for graph in data.edges])
     rows = [_row(each, data, usual) for each in chosen]
     return pd.DataFrame(rows, columns=["subject", "run", *COLUMNS])
 
@@ -49,7 +49,7 @@ def _row(result: Counterfactual, data: GraphDataset, usual: Floats) -> dict[str,
     )
     return row | {
         "nearest": nearest,
-        "nearest before": _nearest(result.original, data.edges),
+        "nearest before": _nearest(result.original, data.edges, result.original),
         "outlying": float((usual < nearest).mean()),
         "seen": _seen(result, data),
         "density change": (len(result.added) - len(result.removed)) / result.original.size,
@@ -57,12 +57,10 @@ def _row(result: Counterfactual, data: GraphDataset, usual: Floats) -> dict[str,
     }
 
 
-def _nearest(graph: Bits, edges: Bits, besides: Bits | None = None) -> float:
-    """Return the distance to the nearest of ``edges`` that is neither the graph itself nor ``besides``."""
+def _nearest(graph: Bits, edges: Bits, besides: Bits) -> float:
+    """Return the distance to the nearest of ``edges`` that is not ``besides``."""
     distances = np.count_nonzero(edges ^ graph, axis=1)
-    others = distances > 0
-    if besides is not None:
-        others &= (edges != besides).any(axis=1)
+    others = (edges != besides).any(axis=1)
     return float(distances[others].min()) if others.any() else float("nan")
 
 

@@ -44,6 +44,8 @@ def read_answers(answers: Any, count: int) -> Labels:  # noqa: ANN401
         )
     if array.dtype.kind in "OUS" and all(isinstance(each, str) for each in array.tolist()):
         return array.astype(np.str_)
+    if array.dtype.kind == "O" and all(isinstance(each, int | np.integer) for each in array.tolist()):
+        return array.astype(np.int64)
     if array.dtype.kind in "iub":
         return array.astype(np.int64, copy=False)
     if array.dtype.kind != "f":

@@ -13,6 +13,7 @@ from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.local import LocalExplanation
 from countergraph.plots.style import save_picture
 from countergraph.report.report import Report, file_names
+from countergraph.wording import count
 
 PRINT_DPI = 300
 PRESENCE = "In both, the presence of a connection speaks for the class."
@@ -104,15 +105,15 @@ def person_pictures(report: Report, name: str) -> Iterator[Picture]:
     result, local = report.person(name), report.people[name]
     yield Picture(
         f"counterfactual-{name}",
-        "The closest counterfactual",
+        "The closest counterfactual" if result.found else "The graph as it is",
         result.sentence,
-        "Red: connections to remove. Blue: connections to add. Grey: connections that stay.",
+        "Red: connections to remove. Blue: connections to add. Grey: connections that stay." if result.found else "",
         result.plot,
     )
     if local is not None:
         yield Picture(
             f"local-{name}",
-            f"What matters, over {len(local.results.found)} counterfactuals",
+            f"What matters, over {count(len(local.results.found), 'counterfactual')}",
             local.caption,
             f"How often each connection is removed or added, with 95% intervals.{_stable(local)}",
             local.plot,

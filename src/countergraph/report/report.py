@@ -31,6 +31,7 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.oracle import Label
 from countergraph.prove import certify
 from countergraph.search.driver import Progress
+from countergraph.search.methods import parse_method
 from countergraph.version import __version__
 from countergraph.white_box import white_box
 from countergraph.wording import count
@@ -100,6 +101,12 @@ class Report:
         proven = {name: _proven(self.black_box, each) for name, each in people.items() if each.found}
         return replace(self, proven=proven)
 
+    @property
+    def missing(self) -> list[str]:
+        """Of whom no counterfactual was found, though one was looked for."""
+        sought = [each for each in self.results if each.stopped != "already in target class"]
+        return sorted({each.subject for each in sought} - {each.subject for each in self.results.found})
+
     @cached_property
     def people(self) -> dict[str, LocalExplanation | None]:
         """The people shown one by one, with their local explanation where enough was found."""
@@ -158,11 +165,12 @@ class Report:
             "atlas": self.data.atlas.name,
             "method": first.method,
             **first.parameters,
+            "target": first.class_name(first.parameters.get("target")),
             "runs": 1 + max(each.run for each in self.results),
             "searches": len(self.results),
             "questions about the cohort": self.results.calls,
             "questions about some people": sum(some.calls for some in self.local.values()),
-            "questions for the closest": self.closest.calls,
+            "questions for the closest, by learned": self.closest.calls,
             "questions for proofs": sum(each.certificate.calls for each in self.proven.values()),
             "countergraph": __version__,
         }
@@ -292,7 +300,8 @@ def make_report(
     """Explain a whole cohort, and some of its people in depth.
 
     Importance takes many independent counterfactuals, which ``method`` finds. What a person is told is the closest one
-    that is known, so all graphs are searched once more together, by ``learned``.
+    that is known, so all graphs are searched once more together, by ``learned``, unless ``method`` learns itself or
+    speaks in whole moves.
 
     Parameters
     ----------
@@ -323,14 +332,16 @@ def make_report(
     results = find(black_box, data, method, runs=runs, **options)
     names = typical_people(results, data, subjects) if isinstance(subjects, int) else list(subjects)
     local: dict[str, Counterfactuals] = {}
+    closest = Counterfactuals([])
     try:
         for name in names:
             local[name] = find(black_box, data.subset([name]), method, data, runs=local_runs, **options)
-        closest = find(black_box, data, "learned", **options) if names and method != "learned" else Counterfactuals([])
+        if names and not any(phase.learns or phase.needs_moves for phase in parse_method(method)):
+            closest = find(black_box, data, "learned", **options)
         return Report(black_box, data, results, local, closest=closest).certified()
     except (PartialResultsError, KeyboardInterrupt) as error:
         stopped = error if isinstance(error, PartialResultsError) else Interrupted("interrupted")
-        stopped.results = Counterfactuals([*results, *chain(*local.values()), *stopped.results])
+        stopped.results = Counterfactuals([*results, *chain(*local.values()), *closest, *stopped.results])
         raise stopped from error.__cause__
 
 

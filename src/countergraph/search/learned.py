@@ -50,7 +50,9 @@ HOPEFUL = 2
 
 def learned(task: Task, start: Flips) -> Search:
     """Follow what all searches of the run have learned, forward, around the boundary and backward."""
-    best = yield from _closer(task, (yield from _forward(task)))
+    best = yield from _closer(replace(task, limits=task.limits.counting), (yield from _forward(task)))
+    if best is not None and task.limits.counting is not task.limits and task.limits.few(best):
+        best = yield from _closer(task, best)
     if best is not None:
         best = yield from (_second_look if guide_of(task).lonely else _last_look)(task, best)
     yield from all_closer(task, best)

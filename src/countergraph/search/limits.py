@@ -5,7 +5,7 @@ The driver holds every candidate of every search to these. A search may look at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -55,16 +55,26 @@ class Limits:
         if self.costs is None:
             return best.size - 1
         costs = self.costs if self.allowed is None else self.costs[self.allowed]
-        return int((np.cumsum(np.sort(costs)) < self.cost(best)).sum())
+        fewer = int((np.cumsum(np.sort(costs)) < self.cost(best)).sum())
+        return fewer if self.most is None else min(fewer, self.most)
+
+    @property
+    def counting(self) -> Limits:
+        """The same without the costs where the number of changes is limited, too: what is cheap may be many."""
+        return self if self.most is None or self.costs is None else replace(self, costs=None)
+
+    def few(self, flips: Indices) -> bool:
+        """Tell whether these are not more changes than there may be."""
+        return self.most is None or flips.size <= self.most
 
     def cheaper(self, flips: Indices, best: Indices) -> Indices:
-        """Return as many of some changes, from the first on, as cost less than the best."""
+        """Return as many of some changes, from the first on, as there may be and as cost less than the best."""
         costs = np.ones(flips.size) if self.costs is None else self.costs[flips]
-        return flips[np.cumsum(costs) < self.cost(best)]
+        return flips[np.cumsum(costs) < self.cost(best)][: self.most]
 
     def rank(self, flips: Indices) -> tuple[bool, float]:
         """Return what makes one counterfactual better than another: the smaller the better."""
-        return self.most is not None and flips.size > self.most, self.cost(flips)
+        return not self.few(flips), self.cost(flips)
 
 
 NO_LIMITS = Limits()

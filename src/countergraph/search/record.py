@@ -58,7 +58,7 @@ class Record:
 
     def hold_to_most(self) -> None:
         """Drop everything if the best has more changes than it may."""
-        if self.best is not None and self.limits.most is not None and self.best.size > self.limits.most:
+        if self.best is not None and not self.limits.few(self.best):
             self.forget()
 
     def rename(self, label: Label) -> None:

@@ -2,7 +2,8 @@
 
 The moves of the graph stand in a line, the smallest first, so the first that changes the class is the smallest that
 does. If none does alone, they are made one after the other in random order until the class changes, and then each is
-taken back in turn if it is not needed, the largest first. The distance is still the number of edges.
+taken back in turn if it is not needed, the largest first; once with those that remove and once with those that add,
+since opposite moves undo each other's meaning. The distance is still the number of edges.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ def whole_moves(task: Task, start: Flips) -> Search:
     for move in sorted(task.moves, key=task.limits.cost):
         if (yield move).flipped:
             return
-    made: list[Flips] = []
     order = [task.moves[int(index)] for index in task.rng.permutation(len(task.moves))]
-    sides = task.graph[order[0][0]] if order else False
-    # Opposite moves undo each other's meaning, so a combination has one direction: that of the move drawn first.
-    for move in (each for each in order if task.graph[each[0]] == sides):
+    for present in (True, False):
+        yield from _combined(task, [move for move in order if task.graph[move[0]] == present])
+
+
+def _combined(task: Task, moves: list[Flips]) -> Search:
+    """Make one move after the other until the class changes, then take back what is not needed."""
+    made: list[Flips] = []
+    for move in moves:
         made.append(move)
         if (yield _union(made)).flipped:
             break
