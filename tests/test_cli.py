@@ -171,7 +171,7 @@ def test_what_takes_too_long_to_prove_is_not_proven_and_nothing_is_lost(place: P
     words = ("explain", place / "cohort.npz", tmp_path / "forest.cgm", "--subject", "subject-005", "--method", "ofs")
     done = countergraph(*words, "--certify", 9)
     assert done.returncode == 0, done.stderr
-    assert "nothing is proven: a radius of 9 among 190 pairs takes more than 10,000,000 questions" in done.stderr
+    assert "not proven: a radius of 9 among 190 pairs takes more than 10,000,000 questions" in done.stderr
     assert "would have been classified as" in done.stdout
 
 
@@ -250,6 +250,45 @@ def test_real_cohort_by_name(real_data: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("MaxMun_d_0051353 is classified as ASD. If ")
     assert re.search(r"\d+ connections \(\d+ (between|within) the \w+", done.stdout), "told by region, since it is long"
+
+
+SLOW_TO_PROVE = """import json, sys, time
+for number, line in enumerate(sys.stdin):
+    if number == 600:
+        open("proving", "w").close()
+        time.sleep(60)
+    asked = json.loads(line)
+    print(json.dumps({{"id": asked["id"], "label": int(len(asked["edges"]) > {})}}), flush=True)
+"""
+
+
+def test_what_was_found_is_not_lost_when_its_proof_is_interrupted(place: Path, tmp_path: Path) -> None:
+    n_edges = int(cg.load_dataset(place / "cohort.npz").edges[3].sum())
+    (tmp_path / "box.py").write_text(SLOW_TO_PROVE.format(n_edges + 4))
+    words: list[object] = ["explain", place / "cohort.npz", f"program:{shlex.quote(sys.executable)} box.py"]
+    words += ["--subject", "subject-003", "--method", "ofs", "--max-calls", 300, "--certify", 2, "--out", "found.json"]
+    command = [sys.executable, "-c", "from countergraph.cli import main; main()", *map(str, words)]
+    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "proving").exists():
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "subject-003 is classified as" in said
+    [found] = json.loads((tmp_path / "found.json").read_text())
+    assert found["subject"] == "subject-003"
+
+
+def test_less_is_proven_where_more_is_too_much(place: Path) -> None:
+    words = ("explain", place / "cohort.npz", place / "model.cgm", "--subject", "subject-003", "--only", "removed")
+    done = countergraph(*words, "--certify", "1")
+    assert done.returncode == 0
+    assert "not proven: a radius is proven for free counterfactuals only" in done.stderr
+    assert "None of these changes can be left out alone." in " ".join(done.stdout.split())
+    refused = countergraph(*words, "--certify", "-1")
+    assert refused.returncode == 2
+    assert "certify must be a whole number of at least 0" in refused.stderr
 
 
 def test_names_with_brackets_are_printed_as_they_are(place: Path, tmp_path: Path) -> None:

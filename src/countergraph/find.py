@@ -108,7 +108,8 @@ def find_counterfactuals(
         A `GraphDataset`, or a stack of matrices (m, n, n) or of edge vectors (m, pairs). A `GraphDataset` is also the
         default ``dataset``, and gives the results names.
     runs
-        Independent searches for each graph: how many, or which. ``runs=[3]`` is the fourth of ``runs=4``.
+        Searches for each graph: how many, or which. ``runs=[3]`` is the fourth of ``runs=4``, except where they learn
+        from each other (`learned`).
     time_limit
         Seconds for all of it.
     progress

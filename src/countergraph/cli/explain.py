@@ -68,7 +68,7 @@ def explain(
     model: BlackBox,
     subject: Annotated[str, typer.Option(help="Who: a subject's name ('countergraph data show --json' lists them).")],
     method: Annotated[str, typer.Option(help="How to search ('countergraph methods' lists all).")] = "learned",
-    runs: Annotated[int, typer.Option(help="Independent searches; the closest result is shown.")] = 1,
+    runs: Annotated[int, typer.Option(help="Searches, each with its own chances; the closest result is shown.")] = 1,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
     k: Annotated[int, typer.Option(help="Connections changed in one step.")] = 5,
     max_calls: Annotated[int, typer.Option(help="Most questions to the model in each phase.")] = 2000,
