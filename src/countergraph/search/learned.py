@@ -40,7 +40,7 @@ REPEATS = 10
 """So many proposals that were made before count as one failure."""
 AGAIN = 0.7
 """What is undone down to this share is worth proposing around it again."""
-PATIENCE, PATIENCE_PER_CHANGE, PATIENCE_WITH_PROMISE = 3, 0.05, 5
+PATIENCE, PATIENCE_PER_CHANGE, PATIENCE_WITH_PROMISE = 5, 0.05, 5
 """How many proposals in a row may fail: more where there is more to win, and where it is thought to be in reach."""
 FEW = 4
 """So few changes are not worth a second look."""
