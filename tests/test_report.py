@@ -160,7 +160,7 @@ def test_nothing_breaks_where_little_is_found(cohort: cg.GraphDataset, tmp_path:
     assert "1 graph, 1 search, 1 counterfactual." in (tmp_path / "alone.html").read_text()
 
 
-def test_a_person_is_told_the_closest_that_is_known(cohort: cg.GraphDataset) -> None:
+def test_a_person_is_told_the_closest_that_is_known(cohort: cg.GraphDataset, page: str) -> None:
     options = {"runs": 1, "local_runs": 2, "subjects": list(cohort.names), "max_calls": 40}
     made = cg.make_report(RULE, cohort, "ofs", **options)
     together = {each.subject: each for each in cg.find_counterfactuals(RULE, cohort, "learned", max_calls=40)}
@@ -172,7 +172,9 @@ def test_a_person_is_told_the_closest_that_is_known(cohort: cg.GraphDataset) -> 
         own.distance < min(e.distance for e in one_by_one if e.subject == name) for name, own in together.items()
     )
     assert made.facts["questions for the closest, by learned"] == sum(each.calls for each in together.values())
-    assert not len(cg.make_report(RULE, cohort, "learned", **{**options, "subjects": 1}).closest)
+    assert "all graphs were searched once more together, with <code>learned</code>" in " ".join(page.split())
+    for method in ("learned", "moves"):
+        assert not len(cg.make_report(RULE, cohort, method, **{**options, "subjects": 1}).closest)
 
 
 def test_three_classes_without_coordinates(tmp_path: Path) -> None:
