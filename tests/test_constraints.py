@@ -14,6 +14,7 @@ import countergraph as cg
 from countergraph.errors import InputError, NotFoundError
 from countergraph.graphs.pairs import pair_ends, to_adjacency
 from countergraph.search.methods import FORWARD
+from countergraph.wording import moves_sentence
 from tests.conftest import random_graphs
 
 N = 6
@@ -301,6 +302,12 @@ def test_the_closest_single_move_is_found() -> None:
                 singles.append(move.flips.size)
         if singles:
             assert result.distance == min(singles)
+
+
+def test_overlapping_moves_say_how_many_connections_they_are() -> None:
+    said = [("added", "all connections of A", 3), ("added", "all connections of B", 3)]
+    assert "of B (3) existed, 5 connections in all, X would" in moves_sentence("X", "TD", "ASD", said, 5)
+    assert "of B (3) existed, X would" in moves_sentence("X", "TD", "ASD", said, 6)
 
 
 def test_whole_moves_try_both_directions() -> None:

@@ -147,7 +147,7 @@ class Counterfactual(Drawn):
         proven = f" {proof}" if proof else ""
         if self.moves:
             said = [(move.change, move.words, len(move.flips)) for move in self.moves]
-            return moves_sentence(self.subject, before, after, said) + proven
+            return moves_sentence(self.subject, before, after, said, self.distance or 0) + proven
         removed, added = ([self._connection(*pair) for pair in pairs] for pairs in (self.removed, self.added))
         return counterfactual_sentence(self.subject, before, after, removed, added) + proven
 

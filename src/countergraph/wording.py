@@ -79,13 +79,15 @@ def _again(subject: str) -> str:
     return f"the {subject[4:]}" if subject.startswith("The ") else subject
 
 
-def moves_sentence(subject: str, before: str, after: str, moves: Sequence[tuple[str, str, int]]) -> str:
-    """Say it in whole moves: (change, words, number of edges) each."""
+def moves_sentence(subject: str, before: str, after: str, moves: Sequence[tuple[str, str, int]], distance: int) -> str:
+    """Say it in whole moves, (change, words, number of edges) each, and how many edges it is where moves overlap."""
     verbs = {"removed": "did not exist", "added": "existed"}
     conditions = [f"{words} ({number}) {verbs[change]}" for change, words, number in moves]
+    overlap = distance < sum(number for _, _, number in moves)
     return (
         f"{subject} is classified as {before}. "
-        f"If {join(conditions)}, {_again(subject)} would have been classified as {after}."
+        f"If {join(conditions)}{f', {distance} connections in all' if overlap else ''}, "
+        f"{_again(subject)} would have been classified as {after}."
     )
 
 
