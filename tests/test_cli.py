@@ -291,6 +291,25 @@ def test_less_is_proven_where_more_is_too_much(place: Path) -> None:
     assert "certify must be a whole number of at least 0" in refused.stderr
 
 
+FICKLE_LATER = """import json, sys
+for number, line in enumerate(sys.stdin):
+    asked = json.loads(line)
+    dense = len(asked["edges"]) > {} or number == 450
+    print(json.dumps({{"id": asked["id"], "label": int(dense)}}), flush=True)
+"""
+
+
+def test_a_model_that_contradicts_itself_proves_nothing_at_all(place: Path, tmp_path: Path) -> None:
+    n_edges = int(cg.load_dataset(place / "cohort.npz").edges[3].sum())
+    (tmp_path / "box.py").write_text(FICKLE_LATER.format(n_edges + 4))
+    box = f"program:{shlex.quote(sys.executable)} box.py"
+    words = ("explain", place / "cohort.npz", box, "--subject", "subject-003", "--method", "ofs", "--max-calls", 300)
+    done = countergraph(*words, "--certify", 2, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "nothing is proven: the black box answers the same question in two ways" in done.stderr
+    assert json.loads(done.stdout)[0]["certificate"]["proof"] == "nothing"
+
+
 def test_names_with_brackets_are_printed_as_they_are(place: Path, tmp_path: Path) -> None:
     data = cg.load_dataset(place / "cohort.npz")
     cg.save_dataset(cg.GraphDataset(data.edges, data.labels, classes=("hc [/b]", "[left]")), tmp_path / "x.npz")

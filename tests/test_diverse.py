@@ -113,7 +113,6 @@ def test_plausibility_of_a_real_graph_and_of_nonsense() -> None:
 @given(st.integers(0, 9999), st.integers(2, 4))
 @settings(max_examples=30)
 def test_what_is_chosen_cannot_be_bettered_by_one_exchange(seed: int, m: int) -> None:
-    """Nor is it far from the best of all choices with the closest in it."""
     rng = np.random.default_rng(seed)
     weights = rng.normal(size=15)
     box = cg.Oracle(lambda edges: (edges @ weights > 0).astype(int), input="edges")

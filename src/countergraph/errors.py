@@ -4,6 +4,8 @@ Every error of countergraph is also the Python error that a caller would expect,
 
     CountergraphError
     ├── InputError (ValueError)            an argument that cannot be used
+    │   ├── NothingLeftError               constraints under which no pair may change
+    │   ├── TooMuchError                   a radius beyond what can be proven; less may be
     │   ├── GraphError                     a matrix or vector that is not a simple graph
     │   └── FileError                      a file that cannot be used; the message starts with its path
     ├── NotFoundError (LookupError)        a name that nobody knows: a method, a subject, a dataset
@@ -34,6 +36,10 @@ class InputError(CountergraphError, ValueError):
 
 class NothingLeftError(InputError):
     """Constraints under which no pair may change."""
+
+
+class TooMuchError(InputError):
+    """A radius beyond what can be proven; less may be."""
 
 
 class GraphError(InputError):

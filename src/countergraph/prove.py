@@ -11,7 +11,7 @@ import numpy as np
 
 from countergraph.certificate import Certificate
 from countergraph.counterfactual import Counterfactual
-from countergraph.errors import InputError, check_whole_numbers
+from countergraph.errors import InputError, TooMuchError, check_whole_numbers
 from countergraph.graphs.pairs import Bits
 from countergraph.oracle import Label, Oracle
 from countergraph.request import oracle_of
@@ -49,7 +49,7 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     if result.flips is None:
         raise InputError("there is no counterfactual to prove anything about")
     if result.limited and radius:
-        raise InputError("a radius is proven for free counterfactuals only, not for one under constraints")
+        raise TooMuchError("a radius is proven for free counterfactuals only, not for one under constraints")
     oracle = oracle_of(black_box)
     before, after = _ask(oracle, result, [NO_FLIPS, result.flips])
     if before != result.original_class or not _is_counterfactual(result, after):
@@ -87,7 +87,7 @@ def _closer(oracle: Oracle, result: Counterfactual, radius: int) -> tuple[tuple[
     """Ask about all graphs up to a radius, nearest first: the first counterfactual, the radius proven, the calls."""
     n_pairs, calls = result.original.size, 0
     if sum(comb(n_pairs, size) for size in range(1, radius + 1)) > MOST_QUESTIONS:
-        raise InputError(f"a radius of {radius} among {n_pairs} pairs takes more than {MOST_QUESTIONS:,} questions")
+        raise TooMuchError(f"a radius of {radius} among {n_pairs} pairs takes more than {MOST_QUESTIONS:,} questions")
     for size in range(1, radius + 1):
         for batch in _batches(combinations(range(n_pairs), size), n_pairs):
             calls += len(batch)

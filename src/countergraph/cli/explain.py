@@ -45,7 +45,14 @@ from countergraph.cli.shared import (
     root_of,
     say,
 )
-from countergraph.errors import BlackBoxError, InputError, Interrupted, PartialResultsError, check_whole_numbers
+from countergraph.errors import (
+    BlackBoxError,
+    InputError,
+    Interrupted,
+    PartialResultsError,
+    TooMuchError,
+    check_whole_numbers,
+)
 from countergraph.wording import count
 
 if TYPE_CHECKING:
@@ -158,16 +165,18 @@ def _proven(black_box: object, best: Counterfactual, radius: int) -> tuple[Count
     """Prove what can be, less if that is too much; what was found is not lost when the proof is interrupted."""
     from countergraph.prove import certify
 
-    for reach in dict.fromkeys((radius, 0)):
-        try:
-            return certify(black_box, best, reach), None
-        except InputError as error:
-            err.print(f"not proven: {error}", highlight=False, soft_wrap=True)
-        except KeyboardInterrupt:
-            return best, Interrupted("interrupted")
-        except BlackBoxError as error:
-            return best, error
-    return best, None
+    try:
+        return certify(black_box, best, radius), None
+    except TooMuchError as error:
+        err.print(f"not proven: {error}", highlight=False, soft_wrap=True)
+        return _proven(black_box, best, 0)
+    except InputError as error:
+        err.print(f"nothing is proven: {error}", highlight=False, soft_wrap=True)
+        return best, None
+    except KeyboardInterrupt:
+        return best, Interrupted("interrupted")
+    except BlackBoxError as error:
+        return best, error
 
 
 def open_black_box(model: str, data: GraphDataset, root: Path | None) -> object:

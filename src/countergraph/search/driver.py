@@ -130,19 +130,18 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
                 spent = True
                 search.close()
                 break
-            if flips is not REST:
-                flips = job.limits.fit(job.graph, flips)
-            if flips.size:
-                heard = yield flips
+            candidate = job.limits.fit(job.graph, flips)
+            if candidate.size:
+                heard = yield candidate
                 record.calls[phase.name] += 1
                 answer = _answer(job, task.label, heard)
                 if answer.flipped:
                     record.crossed += 1
-                    record.keep(flips, heard.label, spare=job.confirm)
+                    record.keep(candidate, heard.label, spare=job.confirm)
                 else:
                     record.failed += 1
                 if task.guide is not None:
-                    task.guide.learn(flips, answer)
+                    task.guide.learn(candidate, answer)
                 yield None
             else:
                 if flips is REST:

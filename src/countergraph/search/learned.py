@@ -30,7 +30,7 @@ from countergraph.search.prefix import bisected, race, shortened, stretched
 from countergraph.search.proposals import LEARNED, STARTS, guided
 from countergraph.search.trim import trimmed
 from countergraph.search.views import strongest
-from countergraph.search.winnow import winnowed
+from countergraph.search.winnow import patience, winnowed
 
 WIDER = 1.3
 """How much larger than the one before each set is that chance alone suggests."""
@@ -40,8 +40,8 @@ REPEATS = 10
 """So many proposals that were made before count as one failure."""
 AGAIN = 0.7
 """What is undone down to this share is worth proposing around it again."""
-PATIENCE, PATIENCE_PER_CHANGE, PATIENCE_WITH_PROMISE = 5, 0.05, 5
-"""How many proposals in a row may fail: more where there is more to win, and where it is thought to be in reach."""
+PROMISING = 5
+"""How many more proposals in a row may fail where almost nothing of the best is thought to be needed."""
 FEW = 4
 """So few changes are not worth a second look."""
 HOPEFUL = 2
@@ -156,7 +156,7 @@ def _backward(task: Task, flips: Flips) -> Part:
 def _improved(task: Task, best: Flips) -> Part:
     """Propose closer counterfactuals until enough proposals in a row have failed, or been made before."""
     guide, failed = guide_of(task), 0.0
-    while task.limits.fewer(best) and failed < _patience(task, best):
+    while task.limits.fewer(best) and failed < patience(best) + PROMISING * _promise(guide.gains(), best):
         way = guide.luck.pick(len(LEARNED), task.rng)
         candidate = task.limits.cheaper(LEARNED[way](task, best), best)
         if not candidate.size or guide.knows(candidate):
@@ -171,9 +171,9 @@ def _improved(task: Task, best: Flips) -> Part:
     return best
 
 
-def _patience(task: Task, best: Flips) -> float:
-    promise = 1 - _needed(guide_of(task).gains(), best) / best.size
-    return PATIENCE + PATIENCE_PER_CHANGE * best.size + PATIENCE_WITH_PROMISE * promise
+def _promise(gains: Floats, best: Flips) -> float:
+    """Return the share of the best that is thought to be saved by taking the strongest changes instead."""
+    return 1 - _needed(gains, best) / best.size
 
 
 def _needed(gains: Floats, flips: Flips) -> int:

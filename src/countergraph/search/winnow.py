@@ -11,14 +11,19 @@ GROWTH, FALL = 1.5, 0.75
 """How the chunks follow success and failure: two in five succeed, so that every answer tells something."""
 LEAST = 0.01
 """The smallest chunk, as a share of what is left."""
-PATIENCE, PATIENCE_PER_CHANGE = 5, 0.05
-"""How many attempts in a row may fail: more where there is more to win."""
+PATIENCE = 5
+PATIENCE_PER_CHANGE = 0.05
+
+
+def patience(flips: Flips) -> float:
+    """Return how many attempts in a row to come closer may fail: more where there is more to win."""
+    return PATIENCE + PATIENCE_PER_CHANGE * flips.size
 
 
 def winnowed(task: Task, flips: Flips) -> Part:
     """Undo chunks at random, rather of what is thought to be of less use, until too many fail."""
     guide, chunk, failed = guide_of(task), max(flips.size / 4, 1.0), 0
-    while flips.size > 1 and failed < PATIENCE + PATIENCE_PER_CHANGE * flips.size:
+    while flips.size > 1 and failed < patience(flips):
         gains = guide.gains()[flips]
         hopes = gains / (gains.std() or 1.0) + task.rng.standard_normal(flips.size)
         candidate = flips[np.argsort(hopes)][int(chunk) :]
