@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 
 import countergraph as cg
 from countergraph.graphs.pairs import pair_ends
-from countergraph.search.conversation import Answer, Task
+from countergraph.search.conversation import Answer
 from countergraph.search.learned import _needed
 from countergraph.search.luck import Luck
 from countergraph.search.memory import Memory
 from countergraph.search.smoothing import Smoother
-from countergraph.search.winnow import winnowed
 from tests.conftest import random_graphs
 
 SMALL = 6
@@ -279,66 +278,6 @@ def test_a_target_and_three_classes() -> None:
                 assert three(changed(result))[0] == target
 
 
-def test_one_graph_alone_needs_no_dataset(cohort: cg.GraphDataset, model: cg.Model) -> None:
-    graphs = cohort.edges[:10]
-    ours = [cg.find_counterfactual(model, graph, "learned") for graph in graphs]
-    theirs = [cg.find_counterfactual(model, graph, "ofs+obs") for graph in graphs]
-    assert np.mean([each.distance for each in ours]) <= np.mean([each.distance for each in theirs])
-
-
-@pytest.mark.parametrize("far", [30, 60])
-def test_one_graph_alone_far_from_the_boundary_takes_half_of_the_calls(far: int) -> None:
-    weights = np.random.default_rng(6).normal(size=1770)
-    graphs, oracle = random_graphs(10, 60, seed=6, density=0.2), box(lambda e: (e @ weights > far).astype(int))
-    ours, theirs = (
-        [cg.find_counterfactual(oracle, graph, method, seed=seed) for seed in range(3) for graph in graphs]
-        for method in ("learned", "ofs+obs")
-    )
-    assert all(each.found for each in ours)
-    assert np.median([each.calls for each in ours]) <= np.median([each.calls for each in theirs]) / 2
-    pairs = [(our.distance, their.distance) for our, their in zip(ours, theirs, strict=True) if their.found]
-    assert len(pairs) >= 10
-    assert np.mean([our for our, _ in pairs]) <= 1.1 * np.mean([their for _, their in pairs])
-
-
-def test_one_graph_alone_of_a_box_that_changes_its_mind_easily(cohort: cg.GraphDataset) -> None:
-    """Almost any few changes do: whoever looks close to the graph first finds them at once."""
-
-    def fickle(edges: np.ndarray) -> np.ndarray:
-        return np.array([crc32(row.tobytes()) % 8 == 0 for row in edges]).astype(int)
-
-    ours, theirs = (
-        [cg.find_counterfactual(box(fickle), graph, method, max_calls=60) for graph in cohort.edges]
-        for method in ("learned", "ofs+obs")
-    )
-    assert np.median([each.trace[0][1] for each in ours]) < 20, "the first that is found"
-    assert np.median([each.distance for each in ours]) < 0.6 * np.median([each.distance for each in theirs])
-    assert np.median([each.calls for each in ours]) < 0.6 * np.median([each.calls for each in theirs])
-
-
-@given(seed=st.integers(0, 999), needed=st.sets(st.integers(0, 199), min_size=1, max_size=5), few=st.booleans())
-def test_winnowing_keeps_what_is_needed_and_comes_to_an_end(seed: int, needed: set[int], few: bool) -> None:
-    rng = np.random.default_rng(seed)
-    flips = np.array(sorted(needed | {200})) if few else np.arange(200)
-    graph = np.zeros(1770, dtype=bool)
-    guide = Memory(graph.size).guide(graph, 0, None)
-    search, asked, best = winnowed(Task(graph, 0, 5, 2000, rng, guide=guide), flips), 0, flips
-    candidate = next(search)
-    while True:
-        assert np.isin(candidate, best).all()
-        assert 0 < candidate.size < best.size, "what is known is not asked"
-        crossed = needed <= set(candidate.tolist())
-        best, asked = candidate if crossed else best, asked + 1
-        try:
-            candidate = search.send(Answer(1, crossed))
-        except StopIteration as end:
-            found = end.value
-            break
-    assert found is best
-    assert asked < 200
-    assert best.size < 100
-
-
 def test_the_account_is_complete() -> None:
     oracle, graphs = box(linear(2, 66)), random_graphs(15, 12, seed=9)
     results = cg.find_counterfactuals(oracle, graphs, "learned", runs=2)
@@ -428,22 +367,3 @@ def against_the_optimum(
         np.array([[getattr(each, name) for each in run] for run in runs]) for name in ("distance", "calls")
     )
     return distances - optima, calls, optima
-
-
-def test_one_graph_with_a_dataset_is_not_misled_by_its_labels(real_data: Path) -> None:
-    data, rule = cg.load_dataset("asd", root=real_data), cg.load_published_rule("asd", root=real_data)
-    some = data.subset(range(0, 101, 5))
-    theirs = cg.find_counterfactuals(rule, some, "ofs+obs", data)
-    ours = [cg.find_counterfactuals(rule, data.subset([name]), "learned", data)[0] for name in some.names]
-    # Followed blindly, the labels lead 1.6 times as far; a tenth is what a processor's rounding may do to one seed.
-    assert np.mean([each.distance for each in ours]) <= 1.1 * np.mean([each.distance for each in theirs])
-    assert np.mean([each.calls for each in ours]) <= 0.7 * np.mean([each.calls for each in theirs])
-
-
-def test_many_runs_of_one_graph_are_no_company(real_data: Path) -> None:
-    """They know the same labels, so they may all be misled: each looks a second time, as one run does."""
-    data, rule = cg.load_dataset("asd", root=real_data), cg.load_published_rule("asd", root=real_data)
-    some = range(0, 101, 20)
-    optima = [cg.optimal_counterfactual(rule, data.edges[i]).distance for i in some]
-    found = [cg.find_counterfactuals(rule, data.subset([i]), "learned", data, runs=6).closest() for i in some]
-    assert np.mean([each.distance for each in found if each is not None]) <= np.mean(optima) + 0.2

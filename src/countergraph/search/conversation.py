@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from countergraph.search.luck import Luck
 from countergraph.search.views import View
 
 Flips = Indices
+Found = TypeVar("Found")
 NO_FLIPS: Flips = np.empty(0, dtype=np.intp)
 REST: Flips = np.empty(0, dtype=np.intp)
 """What a search yields instead of a question when it wants to go on after all others of the run have asked theirs."""
@@ -159,6 +160,21 @@ class Task:
     def removals(self) -> Flips:
         """The pairs that may be removed."""
         return self.limits.pool(self.graph, present=True)
+
+
+def overheard(
+    search: Generator[Flips, Answer, Found], learn: Callable[[Flips, Answer], None]
+) -> Generator[Flips, Answer, Found]:
+    """Let somebody else learn from the answers to a search, too."""
+    try:
+        flips = next(search)
+        while True:
+            answer = yield flips
+            learn(flips, answer)
+            flips = search.send(answer)
+    except StopIteration as end:
+        found: Found = end.value
+        return found
 
 
 SearchFunction = Callable[[Task, Flips], Generator[Flips, Answer, object]]

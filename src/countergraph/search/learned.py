@@ -2,7 +2,7 @@
 
 1. Forward: the orders that the answers so far, the nearest graphs and chance suggest race to a first crossing. Where
    nothing but chance suggests anything, random sets are asked about, each a little larger than the one before. What
-   chance found is winnowed.
+   chance found is winnowed and, for a graph of which nothing else is known, sifted.
 2. Improvement near the boundary: proposals with one change less, in the ways that have paid in this run, each success
    shortened, until enough in a row have failed.
 3. Backward: changes are undone in chunks, those thought least useful first, until each that is left was tried.
@@ -23,11 +23,13 @@ import numpy as np
 
 from countergraph.graphs.pairs import Floats
 from countergraph.search.bisection import bisection, random_order
-from countergraph.search.conversation import NO_FLIPS, REST, Attempt, Flips, Part, Search, Task
+from countergraph.search.closeup import CloseUp
+from countergraph.search.conversation import NO_FLIPS, REST, Attempt, Flips, Part, Search, Task, overheard
 from countergraph.search.enumeration import affordable, all_closer
 from countergraph.search.memory import guide_of
 from countergraph.search.prefix import bisected, race, shortened, stretched
 from countergraph.search.proposals import LEARNED, STARTS, guided
+from countergraph.search.sift import sifted
 from countergraph.search.trim import trimmed
 from countergraph.search.views import strongest
 from countergraph.search.winnow import patience, winnowed
@@ -36,6 +38,10 @@ WIDER = 1.3
 """How much larger than the one before each set is that chance alone suggests."""
 TRIES = 1000
 """How many random sets to ask about where nothing else crossed."""
+COARSE = 1 / 16
+"""A graph alone is winnowed in chunks of at least this share of what is left ..."""
+SHORT = 20
+"""... and sifted if more changes than this are left."""
 REPEATS = 10
 """So many proposals that were made before count as one failure."""
 AGAIN = 0.7
@@ -83,24 +89,12 @@ def _second_look(task: Task, best: Flips) -> Part:
     """Search by what the graph's own answers say, where labels had a say; return the closer of the two results."""
     if task.reference is None or best.size <= FEW:
         return best
-    alone = replace(task, guide=guide_of(task).alone())
-    found = yield from _overheard(alone, _forward(alone))
+    guide = guide_of(task).alone()
+    alone = replace(task, guide=guide)
+    found = yield from overheard(_forward(alone), guide.learn)
     if found is not None and found.size <= HOPEFUL * best.size:
-        found = yield from _overheard(alone, _closer(alone, found))
+        found = yield from overheard(_closer(alone, found), guide.learn)
     return best if found is None else min(best, found, key=task.limits.rank)
-
-
-def _overheard(task: Task, search: Attempt) -> Attempt:
-    """Let the guide of a task learn from the answers to a search."""
-    try:
-        flips = next(search)
-        while True:
-            answer = yield flips
-            guide_of(task).learn(flips, answer)
-            flips = search.send(answer)
-    except StopIteration as end:
-        found: Flips | None = end.value
-        return found
 
 
 def _forward(task: Task) -> Attempt:
@@ -118,7 +112,16 @@ def _forward(task: Task) -> Attempt:
         found = yield from bisection(task, NO_FLIPS)
     if found is None and not affordable(task, None):
         found = yield from _anywhere(task)
-    return found if found is None else (yield from winnowed(task, found))
+    return found if found is None else (yield from _narrowed(task, found))
+
+
+def _narrowed(task: Task, flips: Flips) -> Part:
+    """Winnow what chance found. A graph of which nothing else is known is then looked at closely."""
+    if task.reference is not None or not guide_of(task).lonely:
+        return (yield from winnowed(task, flips))
+    look = CloseUp(flips, task.graph)
+    best = yield from overheard(winnowed(task, flips, COARSE), lambda asked, answer: look.learn(asked, answer.flipped))
+    return best if best.size <= SHORT else (yield from sifted(task, look, best))
 
 
 def _glimpses(task: Task) -> Attempt:

@@ -20,10 +20,13 @@ def patience(flips: Flips) -> float:
     return PATIENCE + PATIENCE_PER_CHANGE * flips.size
 
 
-def winnowed(task: Task, flips: Flips) -> Part:
-    """Undo chunks at random, rather of what is thought to be of less use, until too many fail."""
+def winnowed(task: Task, flips: Flips, coarse: float = 0.0) -> Part:
+    """Undo chunks at random, rather of what is thought to be of less use, until too many fail.
+
+    Stop, too, where only chunks can be undone that are less than ``coarse``, a share of what is left.
+    """
     guide, chunk, failed = guide_of(task), max(flips.size / 4, 1.0), 0
-    while flips.size > 1 and failed < patience(flips):
+    while flips.size > 1 and failed < patience(flips) and chunk >= coarse * flips.size:
         gains = guide.gains()[flips]
         hopes = gains / (gains.std() or 1.0) + task.rng.standard_normal(flips.size)
         candidate = flips[np.argsort(hopes)][int(chunk) :]
