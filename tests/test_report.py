@@ -115,6 +115,31 @@ def test_json_and_csv_hold_the_same_numbers(report: cg.Report, tmp_path: Path) -
     assert totals == sorted(totals, reverse=True)
 
 
+def test_costs_and_plausibility_are_told_of_people_and_of_every_result(
+    cohort: cg.GraphDataset, report: cg.Report, tmp_path: Path
+) -> None:
+    cheap = cg.Constraints(cost="length")
+    made = cg.make_report(RULE, cohort, "ofs+obs", runs=1, subjects=2, local_runs=3, constraints=cheap)
+    plain = made.to_dict()
+    json.dumps(plain, allow_nan=False)
+    measures = cg.plausibility(made.results, cohort)
+    for name, told in plain["people"].items():
+        person = made.person(name)
+        assert (told["distance"], told["cost"]) == (person.distance, person.cost)
+        assert told["proof"] == person.certificate.proof
+        assert told["plausibility"]["nearest"] == cg.plausibility(person, cohort)["nearest"].item()
+    seen = [each["plausibility"]["seen"] for each in plain["counterfactuals"]]
+    assert seen == [None if np.isnan(value) else value for value in measures["seen"]]
+    assert made.tables["results"]["cost"].tolist() == [each.cost for each in made.results]
+    assert made.tables["results"]["nearest"].equals(measures["nearest"])
+    assert made.tables["plausibility"]["cost"].tolist() == [made.person(name).cost for name in made.people]
+    assert "cost (median)" in made.tables["search"]
+    made.save(tmp_path / "page.html")
+    assert "Its changes cost" in (tmp_path / "page.html").read_text()
+    assert "cost" not in report.tables["plausibility"]
+    assert all(told["cost"] is None for told in report.to_dict()["people"].values())
+
+
 def test_figures_are_written(report: cg.Report, tmp_path: Path) -> None:
     paths = save_pictures(report, tmp_path / "figures", "svg")
     assert {path.stem for path in paths} >= {"heatmaps", "heatmaps-normalised", "roi-strip", "chord", "litmus"}

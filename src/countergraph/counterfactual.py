@@ -326,6 +326,7 @@ class Counterfactuals(Sequence[Counterfactual]):
                     "run": result.run,
                     "found": result.found,
                     "distance": result.distance,
+                    "cost": np.nan if result.cost is None else result.cost,
                     "added": len(result.added),
                     "removed": len(result.removed),
                     "original_class": result.class_name(result.original_class),

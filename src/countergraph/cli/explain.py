@@ -143,9 +143,11 @@ def explain(
         results = Counterfactuals([proven if each is best else each for each in results])
         best = proven
     for path in targets:
-        _write(path, results, best)
+        _write(path, results, best, data)
     if json:
-        print_json([result.to_dict() for result in results])
+        from countergraph.explain.plausibility import plain_results
+
+        print_json(plain_results(results, data))
     else:
         _print(results, best, data, quiet)
         for path in targets:
@@ -231,9 +233,11 @@ def label_of(target: str | None, data: GraphDataset) -> int | str | None:
     return target if target is None or target in data.classes or not target.isdecimal() else int(target)
 
 
-def _write(path: Path, results: Counterfactuals, best: Counterfactual) -> None:
+def _write(path: Path, results: Counterfactuals, best: Counterfactual, data: GraphDataset) -> None:
     if path.suffix == ".json":
-        path.write_text(json_module.dumps([result.to_dict() for result in results]), encoding="utf-8")
+        from countergraph.explain.plausibility import plain_results
+
+        path.write_text(json_module.dumps(plain_results(results, data)), encoding="utf-8")
         return
     from countergraph.plots.style import save_picture
 
@@ -248,6 +252,8 @@ def _plausible(best: Counterfactual, data: GraphDataset) -> str:
         "seen": "{:.0%} of these changes are as in some graph of the other class.",
         "nearest": "The nearest graph of the cohort differs in {:.0f} connections;",
         "nearest before": "before the changes, in {:.0f}.",
+        "density change": "The density changes by {:+.2%},",
+        "degree change": "the degree of no region by more than {:.0f}.",
     }
     return " ".join(text.format(row[name]) for name, text in told.items() if not math.isnan(row[name]))
 

@@ -24,7 +24,7 @@ from countergraph.explain.contrastive import changes
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import Litmus, litmus, used_vertices
 from countergraph.explain.local import LocalExplanation
-from countergraph.explain.plausibility import plausibility
+from countergraph.explain.plausibility import COLUMNS, plain_results, plausibility
 from countergraph.explain.quality import PERCENTILES, compare_with_optimum, typical_people
 from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
@@ -113,6 +113,16 @@ class Report:
         return {name: LocalExplanation(runs) if runs.found else None for name, runs in self.local.items()}
 
     @cached_property
+    def shown(self) -> Counterfactuals:
+        """What the people shown one by one are told."""
+        return Counterfactuals([self.person(name) for name in self.people])
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether costs were minimised, not numbers of changes."""
+        return any(each.cost is not None for each in (*self.results, *self.closest))
+
+    @cached_property
     def model_table(self) -> pd.DataFrame:
         """What is known of the classifier, and how often it is right."""
         asked = {each.graph_index: each.original_class for each in self.results if each.original_class is not None}
@@ -144,6 +154,10 @@ class Report:
             distances = [each.distance for each in own.found]
             for p in PERCENTILES:
                 row[f"changes {p}%"] = float(np.percentile(np.array(distances), p)) if distances else math.nan
+            if self.has_costs:
+                row["cost (median)"] = (
+                    float(np.median([each.cost or 0 for each in own.found])) if distances else math.nan
+                )
             row["questions (median)"] = float(np.median([each.calls for each in own]))
             rows.append(row)
         return pd.DataFrame(rows)
@@ -182,7 +196,7 @@ class Report:
             "cohort": self.data.summary().reset_index(names="class"),
             "model": self.model_table,
             "search": self.search_table,
-            "results": self.results.to_frame(),
+            "results": self.results.to_frame().join(plausibility(self.results, self.data)[list(COLUMNS)]),
         }
         if self.optimum_table is not None:
             tables["optimum"] = self.optimum_table
@@ -194,8 +208,10 @@ class Report:
         if self.litmus is not None:
             tables["litmus"] = self.litmus.listing
         if self.people:
-            shown = Counterfactuals([self.person(name) for name in self.people])
-            tables["plausibility"] = plausibility(shown, self.data)
+            told = ["subject", "distance", *(["cost"] if self.has_costs else []), "proven"]
+            tables["plausibility"] = self.shown.to_frame()[told].join(
+                plausibility(self.shown, self.data)[list(COLUMNS)]
+            )
         for name, local in self.people.items():
             tables[f"changes of {name}"] = changes(self.person(name), self.data)
             if local is not None:
@@ -219,6 +235,7 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON: the same numbers as the page, and every result."""
+        told = dict(zip(self.people, plain_results(self.shown, self.data), strict=True))
         return {
             "format": FORMAT,
             "headline": self.headline,
@@ -228,14 +245,15 @@ class Report:
             else {"roc_auc": self.litmus.roc_auc, "average_precision": self.litmus.average_precision},
             "people": {
                 name: {
-                    "sentence": self.person(name).sentence,
+                    **{key: told[name][key] for key in ("sentence", "distance", "cost", "plausibility")},
+                    "proof": told[name]["certificate"]["proof"],
                     "stability": None if local is None or math.isnan(local.stability) else local.stability,
                     "counterfactuals": 0 if local is None else len(local.results.found),
                 }
                 for name, local in self.people.items()
             },
             "tables": {name: json.loads(table.to_json(orient="records")) for name, table in self.tables.items()},
-            "counterfactuals": [each.to_dict() for each in self.results],
+            "counterfactuals": plain_results(self.results, self.data),
         }
 
     def save(self, path: str | Path, format: str | None = None) -> None:  # noqa: A002 - the word users know
