@@ -21,6 +21,7 @@ from countergraph.cli.shared import (
     Control,
     Cost,
     Force,
+    FreezePair,
     FreezeRegion,
     FreezeRoi,
     KeepConnected,
@@ -91,6 +92,7 @@ def explain(
     ] = None,
     only: Only = None,
     freeze_roi: FreezeRoi = None,
+    freeze_pair: FreezePair = None,
     freeze_region: FreezeRegion = None,
     within: Within = None,
     between: Between = None,
@@ -121,7 +123,8 @@ def explain(
     data = open_dataset(
         source, root=root_of(source, root), atlas=atlas, binarize=binarize, control=control, labels=labels
     )
-    asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
+    where = (freeze_roi, freeze_pair, freeze_region, within, between)
+    asked = constraints_of(data.atlas, only, *where, cost, most, keep_edges, keep_connected)
     person = data.subset([subject])
     black_box = open_black_box(model, data, root)
     options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "target": label_of(target, data)}

@@ -16,6 +16,7 @@ from countergraph.cli.shared import (
     Control,
     Cost,
     Force,
+    FreezePair,
     FreezeRegion,
     FreezeRoi,
     KeepConnected,
@@ -68,6 +69,7 @@ def report(
     keep: StoreFile = None,
     only: Only = None,
     freeze_roi: FreezeRoi = None,
+    freeze_pair: FreezePair = None,
     freeze_region: FreezeRegion = None,
     within: Within = None,
     between: Between = None,
@@ -100,7 +102,8 @@ def report(
     data = open_dataset(
         source, root=root_of(source, root), atlas=atlas, binarize=binarize, control=control, labels=labels
     )
-    asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
+    where = (freeze_roi, freeze_pair, freeze_region, within, between)
+    asked = constraints_of(data.atlas, only, *where, cost, most, keep_edges, keep_connected)
     black_box = open_black_box(model, data, root)
     people = subject or subjects
     with progress_bar("explaining everybody", show) as progress, opened_store(keep) as store:
