@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import countergraph as cg
+from countergraph.graphs.pairs import pair_ends
 from tests.test_cli import countergraph
 
 DATA = cg.make_cohort(n_subjects=24, n_regions=20, contrast=0.8, seed=3)
@@ -68,3 +70,36 @@ def test_names_with_commas_are_found() -> None:
     assert asked is not None
     assert asked.frozen_pairs == [("Fusiform, anterior", "Fusiform, posterior"), ("7", 0)]
     assert asked.frozen_rois == ["7"], "names come before numbers"
+
+
+def test_costs_are_read_from_a_file(place: Path) -> None:
+    costs = np.random.default_rng(0).uniform(1, 9, (20, 20))
+    costs += costs.T
+    np.savetxt(place / "costs.csv", costs, delimiter=",")
+    np.save(place / "costs.npy", costs[pair_ends(20)])
+    np.savetxt(place / "costs.txt", costs[pair_ends(20)])
+    [result], [same], [column] = (explained(place, "--cost", f"costs.{ending}") for ending in ("csv", "npy", "txt"))
+    changed = tuple(np.array(result["added"] + result["removed"]).T)
+    assert result["cost"] == pytest.approx(costs[changed].sum())
+    assert same == result == column
+    np.save(place / "others.npy", costs + 1)
+    words = ("--store", "kept.sqlite", "--cost")
+    kept = [explained(place, *words, file)[0] for file in ("costs.npy", "others.npy", "costs.npy")]
+    assert kept[0] == kept[2] == result
+    assert kept[1]["parameters"] != result["parameters"], "a store tells two files apart"
+    assert explained(place)[0]["cost"] is None
+
+
+def test_bad_costs_are_refused(place: Path) -> None:
+    assert "--cost is length or plausible, or a file of numbers; there is no file no.csv" in refused(
+        place, "--cost", "no.csv"
+    )
+    for name, costs, message in (
+        ("small.npy", np.ones((5, 5)), "needs a number for each of 190 pairs, or 20 x 20, not (5, 5)"),
+        ("slanted.npy", np.arange(1, 401).reshape(20, 20), "must be symmetric"),
+        ("free.npy", np.zeros(190), "above 0"),
+    ):
+        np.save(place / name, costs)
+        assert f"error: {name}: " in refused(place, "--cost", name)
+        assert message in refused(place, "--cost", name)
+    assert "a matrix is read from" in refused(place, "--cost", "model.cgm")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from countergraph.experiments.store import Store
     from countergraph.graphs.atlas import Atlas
     from countergraph.graphs.dataset import GraphDataset
+    from countergraph.graphs.pairs import Floats
     from countergraph.search.driver import Progress
 
 out = Console()
@@ -53,7 +54,13 @@ FreezePair = Annotated[
 FreezeRegion = Annotated[list[str] | None, typer.Option(help="A coarse region whose connections stay.")]
 Within = Annotated[list[str] | None, typer.Option(help="Only connections inside this coarse region may change.")]
 Between = Annotated[list[str] | None, typer.Option(help="Only those between two coarse regions: 'A,B'.")]
-Cost = Annotated[str | None, typer.Option(help="Minimise this instead of the count: length or plausible.")]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COST",
+        help="Minimise this instead of the count: length, plausible, or a file with a number for each pair.",
+    ),
+]
 Most = Annotated[int | None, typer.Option(help="The most changes.")]
 KeepEdges = Annotated[bool, typer.Option("--keep-edges", help="As many additions as removals.")]
 KeepConnected = Annotated[bool, typer.Option("--keep-connected", help="Nothing falls apart that was connected.")]
@@ -115,12 +122,23 @@ def constraints_of(
         frozen_regions=freeze_region or (),
         within=within or (),
         between=[_two(pair, "--between", atlas.regions or ()) for pair in between or ()],
-        cost=cost,
+        cost=_cost(cost, len(atlas)),
         most=most,
         keep_edges=keep_edges,
         keep_connected=keep_connected,
     )
     return asked if asked.describe() else None
+
+
+def _cost(cost: str | None, n_regions: int) -> Floats | str | None:
+    """Read a cost: the name of one, or a file of numbers."""
+    from countergraph.constraints import COSTS, read_costs
+
+    if cost is None or cost in COSTS:
+        return cost
+    if not Path(cost).is_file():
+        raise InputError(f"--cost is {' or '.join(COSTS)}, or a file of numbers; there is no file {cost}")
+    return read_costs(Path(cost), n_regions)
 
 
 def _two(text: str, option: str, known: Sequence[str]) -> tuple[str, str]:
