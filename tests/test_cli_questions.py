@@ -103,3 +103,30 @@ def test_bad_costs_are_refused(place: Path) -> None:
         assert f"error: {name}: " in refused(place, "--cost", name)
         assert message in refused(place, "--cost", name)
     assert "a matrix is read from" in refused(place, "--cost", "model.cgm")
+
+
+def test_counterfactuals_that_differ(place: Path) -> None:
+    told = explained(place, "--diverse", 3, "--method", "ofs+obs", "--out", "differ.png", "--out", "differ.json")
+    model = cg.load_model(place / "model.cgm")
+    pool = cg.find_diverse(model, DATA.subset([PERSON]), m=3, method="ofs+obs", dataset=DATA)
+    diverse = cg.Diverse(pool, 3)
+    assert [each["sentence"] for each in told["counterfactuals"]] == [each.sentence for each in diverse.chosen]
+    assert told["diversity"] == pytest.approx(diverse.diversity)
+    assert [row["at most"] for row in told["curve"]] == diverse.curve["at most"].tolist()
+    assert all(each["plausibility"]["nearest"] > 0 for each in told["counterfactuals"])
+    assert json.loads((place / "differ.json").read_text()) == told
+    assert (place / "differ.png").stat().st_size > 50_000
+    words = ("explain", "cohort.npz", "model.cgm", "--subject", PERSON, "--diverse", 3, "--method", "ofs+obs")
+    said = countergraph(*words, cwd=place).stdout
+    for number, each in enumerate(diverse.chosen, start=1):
+        assert f"{number}. {each.sentence} ({each.distance} change" in said
+    assert diverse.caption in said
+    assert f"{pool.calls} questions to the model in 22 searches." in said
+    nothing = explained(place, "--diverse", 2, "--max-calls", 1, code=1)
+    assert nothing["counterfactuals"] == []
+
+
+@pytest.mark.parametrize("words", [("--runs", 2), ("--certify", 0), ("--time-limit", 5), ("--store", "s.sqlite")])
+def test_what_does_not_go_with_diverse_is_refused(place: Path, words: tuple[object, ...]) -> None:
+    assert f"so {words[0]} does not go with it" in refused(place, "--diverse", 3, *words)
+    assert "--diverse must be a whole number of at least 2, not 1" in refused(place, "--diverse", 1)

@@ -3,8 +3,10 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +140,23 @@ def test_costs_and_plausibility_are_told_of_people_and_of_every_result(
     assert "Its changes cost" in (tmp_path / "page.html").read_text()
     assert "cost" not in report.tables["plausibility"]
     assert all(told["cost"] is None for told in report.to_dict()["people"].values())
+
+
+def test_people_are_told_other_ways_that_differ(report: cg.Report, page: str) -> None:
+    from countergraph.report.page import render
+
+    assert all(not report.others(name) for name in report.people)
+    assert "Other ways" not in page
+    several = replace(report, diverse=3)
+    text = render(several)
+    for name, told in several.to_dict()["people"].items():
+        others = several.others(name)
+        assert len(others) == len(told["others"]) == 2
+        changed = [{*each.added, *each.removed} for each in (several.person(name), *others)]
+        assert all(one != other for one, other in combinations(changed, 2))
+        assert all(escape(each.sentence, quote=False) in text for each in others)
+    with pytest.raises(InputError, match="diverse must be a whole number of at least 1"):
+        replace(report, diverse=0)
 
 
 def test_figures_are_written(report: cg.Report, tmp_path: Path) -> None:

@@ -17,10 +17,11 @@ import pandas as pd
 from countergraph.classifiers.model import Model
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
-from countergraph.errors import FileError, InputError, Interrupted, PartialResultsError
+from countergraph.errors import FileError, InputError, Interrupted, PartialResultsError, check_whole_numbers
 from countergraph.experiments.resume import resume_counterfactuals
 from countergraph.experiments.store import Store
 from countergraph.explain.contrastive import changes
+from countergraph.explain.diverse import Diverse
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import Litmus, litmus, used_vertices
 from countergraph.explain.local import LocalExplanation
@@ -58,6 +59,8 @@ class Report:
         For some of these, their closest counterfactual with a certificate.
     closest
         Counterfactuals that were searched to be close, not to be many; they count for people, not for the cohort.
+    diverse
+        How many counterfactuals that differ each of these people is told, if as many were found.
     """
 
     black_box: object
@@ -66,8 +69,10 @@ class Report:
     local: dict[str, Counterfactuals] = field(default_factory=dict)
     proven: dict[str, Counterfactual] = field(default_factory=dict)
     closest: Counterfactuals = field(default_factory=lambda: Counterfactuals([]))
+    diverse: int = 1
 
     def __post_init__(self) -> None:
+        check_whole_numbers(diverse=(self.diverse, 1))
         if not len(self.results):
             raise InputError("a report needs at least one result")
 
@@ -94,6 +99,12 @@ class Report:
         own = [each for each in (*self.results, *self.closest) if each.subject == name]
         everything = Counterfactuals([*own, *self.local.get(name, ())])
         return everything.closest() or everything[0]
+
+    def others(self, name: str) -> Counterfactuals:
+        """Return other counterfactuals of a person that differ from the closest, and from each other."""
+        told = replace(self.person(name), run=-1)  # the first of those as close
+        pool = Counterfactuals([told, *self.local[name]]).found
+        return Diverse(pool, self.diverse).chosen[1:] if told.found else pool[:0]
 
     def certified(self) -> Report:
         """Return the same report with what can be proven about the closest counterfactual of everybody shown."""
@@ -247,6 +258,7 @@ class Report:
                 name: {
                     **{key: told[name][key] for key in ("sentence", "distance", "cost", "plausibility")},
                     "proof": told[name]["certificate"]["proof"],
+                    "others": plain_results(self.others(name), self.data),
                     "stability": None if local is None or math.isnan(local.stability) else local.stability,
                     "counterfactuals": 0 if local is None else len(local.results.found),
                 }
@@ -314,6 +326,7 @@ def make_report(
     scores: bool = False,
     target: Label | None = None,
     confirm: bool = True,
+    diverse: int = 1,
 ) -> Report:
     """Explain a whole cohort, and some of its people in depth.
 
@@ -331,6 +344,8 @@ def make_report(
         Whom to show one by one: their names, or how many to choose.
     local_runs
         Searches for each of them.
+    diverse
+        How many counterfactuals that differ to tell each of them, of those found.
     store, box
         Keep every finished search in a store, and go on where an earlier report stopped (see
         `resume_counterfactuals`).
@@ -339,6 +354,7 @@ def make_report(
         raise InputError(f"a report is of a GraphDataset, not of a {type(data).__name__}")
     if isinstance(subjects, int) and subjects < 0:
         raise InputError(f"subjects must be names or a number of at least 0, not {subjects}")
+    check_whole_numbers(diverse=(diverse, 1))
     subjects = [subjects] if isinstance(subjects, str) else subjects
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # refuses a name that is not there before anything is searched
@@ -356,7 +372,7 @@ def make_report(
             local[name] = find(black_box, data.subset([name]), method, data, runs=local_runs, **options)
         if names and not any(phase.learns or phase.needs_moves for phase in parse_method(method)):
             closest = find(black_box, data, "learned", **options)
-        return Report(black_box, data, results, local, closest=closest).certified()
+        return Report(black_box, data, results, local, closest=closest, diverse=diverse).certified()
     except (PartialResultsError, KeyboardInterrupt) as error:
         stopped = error if isinstance(error, PartialResultsError) else Interrupted("interrupted")
         stopped.results = Counterfactuals([*results, *chain(*local.values()), *closest, *stopped.results])
