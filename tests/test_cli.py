@@ -112,7 +112,7 @@ def test_pictures(place: Path, ending: str) -> None:
 def test_nothing_found_is_exit_code_1(place: Path) -> None:
     done = countergraph("explain", "cohort.npz", "model.cgm", "--subject", "subject-002", "--max-calls", 1, cwd=place)
     assert done.returncode == 1
-    assert "No counterfactual was found within 1 question." in done.stdout
+    assert "No counterfactual was found within 1 question: the budget is used up." in done.stdout
     silent = countergraph(
         "explain", "cohort.npz", "model.cgm", "--subject", "subject-002", "--max-calls", 1, "--json", cwd=place
     )

@@ -97,9 +97,49 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def nothing_found_sentence(subject: str, before: str | None, calls: int, wanted: bool = False) -> str:
-    """Say that no counterfactual was found; ``wanted``, that none was needed, since the class is the target."""
-    if wanted:
+REASONS = {
+    "not found": "nothing that was tried changes the class{to}",
+    "max_calls": "the budget is used up",
+    "time_limit": "time was up",
+    "interrupted": "the search was interrupted",
+}
+LIMITED_REASONS = {
+    "not found": "nothing that was tried within the constraints changes the class{to}",
+    "max_calls": "the budget is used up, by questions or by what the constraints forbid",
+}
+
+
+def nothing_found_sentence(
+    subject: str,
+    before: str | None,
+    calls: int,
+    stopped: str,
+    limited: bool = False,
+    target: str | None = None,
+    why: str = "",
+) -> str:
+    """Say that no counterfactual was found, and why: by how the search ``stopped``, unless more is known.
+
+    That the class is the target already is no failure.
+    """
+    if stopped == "already in target class":
         return f"{subject} is classified as {before} already."
     known = f"{subject} is classified as {before}" if before is not None else f"{subject} was not classified"
-    return f"{known}. No counterfactual was found within {count(calls, 'question')}."
+    within = f" within {count(calls, 'question')}" if calls else ""
+    reason = (LIMITED_REASONS if limited else {}).get(stopped) or REASONS.get(stopped, stopped)
+    said = why or reason.format(to="" if target is None else f" to {target}")
+    return f"{known}. No counterfactual was found{within}: {said}."
+
+
+def why_nothing(crossed: int, most: int | None, target: str | None, heard: Sequence[str]) -> str:
+    """Say what is known of a search that found nothing beside how it stopped; nothing if nothing is.
+
+    ``crossed`` is how many candidates changed the class, ``heard`` the classes that the black box answered.
+    """
+    if crossed and most is not None:
+        return f"only more than {count(most, 'change')} changed the class"
+    if crossed:
+        return "what changed the class did not when the classifier was asked again"
+    if target is not None and heard and target not in heard:
+        return f"the classifier never answered {target}, only {join(heard)}"
+    return ""
