@@ -26,13 +26,16 @@ def join(parts: Sequence[str]) -> str:
 
 def between_regions(first: str, second: str) -> str:
     """Say where connections are that go from one coarse region to another, or stay in it."""
-    first, second = in_sentence(first), in_sentence(second)
-    return f"within the {first}" if first == second else f"between the {first} and the {second}"
+    return f"within {named(first)}" if first == second else f"between {named(first)} and {named(second)}"
 
 
-def in_sentence(region: str) -> str:
-    """Write "Frontal lobe" small, but leave "Frontal Pole" and "V1" as they are."""
-    return region.lower() if region[1:].islower() else region
+def named(region: str) -> str:
+    """Name a coarse region in a sentence: "the frontal lobe", but "the Frontal Pole", "zone 3", "V1", "part 3"."""
+    small = region.lower() if region[1:].islower() else region
+    if region.isdecimal():
+        return f"part {region}"
+    numbered = any(letter.isdecimal() for letter in region)
+    return small if numbered or small.startswith("the ") else f"the {small}"
 
 
 def _connections(pairs: Sequence[Connection], most: int) -> str:
@@ -82,13 +85,21 @@ def _again(subject: str) -> str:
 def moves_sentence(subject: str, before: str, after: str, moves: Sequence[tuple[str, str, int]], distance: int) -> str:
     """Say it in whole moves, (change, words, number of edges) each, and how many edges it is where moves overlap."""
     verbs = {"removed": "did not exist", "added": "existed"}
-    conditions = [f"{words} ({number}) {verbs[change]}" for change, words, number in moves]
+    conditions = [f"{_how_many(change, words, number)} {verbs[change]}" for change, words, number in moves]
     overlap = distance < sum(number for _, _, number in moves)
     return (
         f"{subject} is classified as {before}. "
         f"If {join(conditions)}{f', {distance} connections in all' if overlap else ''}, "
         f"{_again(subject)} would have been classified as {after}."
     )
+
+
+def _how_many(change: str, words: str, number: int) -> str:
+    """Say how many edges a move changes: "all connections of Insula_L (3)", "the only connection of Insula_L"."""
+    if number > 1 or not words.startswith("all connections"):
+        return f"{words} ({number})"
+    only = "the only connection" if change == "removed" else "the only missing connection"
+    return only + words.removeprefix("all connections")
 
 
 def count(number: int, noun: str) -> str:

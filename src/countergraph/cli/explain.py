@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from countergraph.graphs.dataset import GraphDataset
 
 PICTURES = (".png", ".svg", ".pdf")
+STOPPED = {"max_calls": "the budget (--max-calls) is used up", "time_limit": "stopped by --time-limit"}
 BlackBox = Annotated[
     str,
     typer.Argument(
@@ -290,7 +291,8 @@ def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, q
     if best.certificate.calls:
         asked["to prove it"] = best.certificate.calls
     phases = ", ".join(f"{calls} {what}" for what, calls in asked.items())
-    say(f"\n{count(sum(asked.values()), 'question')} to the model ({phases}); {best.stopped}.")
+    ended = STOPPED.get(best.stopped, best.stopped)
+    say(f"\n{count(sum(asked.values()), 'question')} to the model ({phases}); {ended}.")
     if len(results) > 1:
         distances = sorted(result.distance for result in results if result.distance is not None)
         found = f"{len(distances)} of {len(results)} runs found a counterfactual"
