@@ -125,12 +125,13 @@ def test_counterfactuals_that_differ(place: Path) -> None:
     assert f"{pool.calls} questions to the model in 22 searches." in said
     nothing = explained(place, "--diverse", 2, "--max-calls", 1, code=1)
     assert nothing["counterfactuals"] == []
+    assert nothing["sentence"].endswith("the budget is used up.")
 
 
 @pytest.mark.parametrize("words", [("--runs", 2), ("--certify", 0), ("--time-limit", 5), ("--store", "s.sqlite")])
 def test_what_does_not_go_with_diverse_is_refused(place: Path, words: tuple[object, ...]) -> None:
     assert f"so {words[0]} does not go with it" in refused(place, "--diverse", 3, *words)
-    assert "--diverse must be a whole number of at least 2, not 1" in refused(place, "--diverse", 1)
+    assert "error: --diverse must be a whole number of at least 2, not 1" in refused(place, "--diverse", 1)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +141,7 @@ def test_what_does_not_go_with_diverse_is_refused(place: Path, words: tuple[obje
         ("keep_edges pairs each removal, so most must be 2", "--keep-edges pairs each removal, so --most must be 2"),
         ("cost='length' needs an atlas", "--cost length needs an atlas"),
         ("scores=True is for searches that learn", "--scores is for searches that learn"),
+        ("--most needs a number", "--most needs a number"),
         ("a.npy: costs must be finite", "a.npy: costs must be finite"),
         ("no region is called 'most'", "no region is called 'most'"),
     ],

@@ -11,7 +11,7 @@ OPTIONS = (
     "k|runs|seed|max_calls|time_limit|certify|diverse|target|scores|only|cost|most|keep_edges|keep_connected|"
     "subjects|local_runs|dimensions"
 )
-SPOKEN = re.compile(rf"\b({OPTIONS})(?:=True|='(\w+)'|(?= (?:must|needs|pairs)\b))")
+SPOKEN = re.compile(rf"(?<![-\w])({OPTIONS})(?:=True|='(\w+)'|(?= (?:must|needs|pairs)\b))")
 
 
 def main() -> None:

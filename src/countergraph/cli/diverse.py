@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 def check_alone(many: int, others: dict[str, object]) -> None:
     """Refuse a number that is none, and options that were given, but do not go with ``--diverse``."""
-    check_whole_numbers(**{"--diverse": (many, 2)})
+    check_whole_numbers(diverse=(many, 2))
     for option, given in others.items():
         if given is not None and given is not False:
             raise InputError(f"--diverse makes searches of its own, so {option} does not go with it")
 
 
-def plain_diverse(diverse: Diverse | None, data: GraphDataset) -> dict[str, Any]:
-    """Return those chosen, and what differing costs, as plain values for JSON; None if nothing was found."""
+def plain_diverse(diverse: Diverse | None, data: GraphDataset, otherwise: str) -> dict[str, Any]:
+    """Return those chosen, and what differing costs, as plain values for JSON; if there are none, the sentence why."""
     from countergraph.explain.plausibility import plain_results
 
     if diverse is None:
-        return {"sentence": None, "diversity": None, "curve": [], "counterfactuals": []}
+        return {"sentence": otherwise, "diversity": None, "curve": [], "counterfactuals": []}
     return {
         "sentence": diverse.caption,
         "diversity": diverse.diversity if len(diverse.chosen) > 1 else None,

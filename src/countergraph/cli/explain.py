@@ -155,7 +155,7 @@ def explain(
         results = Counterfactuals([proven if each is best else each for each in results])
         best = proven
     differing = None if diverse is None or not best.found else Diverse(results, diverse)
-    plain = plain_results(results, data) if diverse is None else plain_diverse(differing, data)
+    plain = plain_results(results, data) if diverse is None else plain_diverse(differing, data, best.sentence)
     for path in targets:
         _write(path, plain, differing or best)
     if json:
