@@ -102,7 +102,11 @@ class Diverse(Drawn):
     @cached_property
     def _gaps(self) -> Floats:
         """How much every two of the pool differ."""
-        return np.array([[jaccard(first, second) for second in self._pool] for first in self._pool])
+        sets = [each.flips for each in self._pool if each.flips is not None]
+        pairs = np.unique(np.concatenate(sets))
+        changed = np.array([np.isin(pairs, flips) for flips in sets], dtype=np.float64)
+        sizes, shared = changed.sum(axis=1), changed @ changed.T
+        return np.asarray(1 - shared / (sizes[:, None] + sizes - shared))
 
     @cached_property
     def chosen(self) -> Counterfactuals:
