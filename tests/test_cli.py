@@ -90,7 +90,9 @@ def test_json_is_all_there_is_and_agrees_with_python(place: Path) -> None:
     results = json.loads(countergraph(*words, "--json", cwd=place).stdout)
     data, model = cg.load_dataset(place / "cohort.npz"), cg.load_model(place / "model.cgm")
     expected = cg.find_counterfactuals(model, data.subset(["subject-005"]), "dfs+lbs", data, seed=7, runs=3)
-    assert results == [result.to_dict() for result in expected]
+    measures = cg.plausibility(expected, data).drop(columns=["subject", "run"]).to_dict("records")
+    plain = [each.to_dict() | {"plausibility": row} for each, row in zip(expected, measures, strict=True)]
+    assert results == plain
     quiet = countergraph(*words, "--quiet", cwd=place)
     best = expected.closest()
     assert best is not None
@@ -110,7 +112,7 @@ def test_pictures(place: Path, ending: str) -> None:
 def test_nothing_found_is_exit_code_1(place: Path) -> None:
     done = countergraph("explain", "cohort.npz", "model.cgm", "--subject", "subject-002", "--max-calls", 1, cwd=place)
     assert done.returncode == 1
-    assert "No counterfactual was found within 1 question." in done.stdout
+    assert "No counterfactual was found within 1 question: the budget is used up." in done.stdout
     silent = countergraph(
         "explain", "cohort.npz", "model.cgm", "--subject", "subject-002", "--max-calls", 1, "--json", cwd=place
     )

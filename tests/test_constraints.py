@@ -14,7 +14,7 @@ import countergraph as cg
 from countergraph.errors import InputError, NotFoundError
 from countergraph.graphs.pairs import pair_ends, to_adjacency
 from countergraph.search.methods import FORWARD
-from countergraph.wording import moves_sentence
+from countergraph.wording import between_regions, moves_sentence
 from tests.conftest import random_graphs
 
 N = 6
@@ -247,7 +247,7 @@ def test_moves_are_whole_and_said(cohort: cg.GraphDataset, model: cg.Model) -> N
         said = np.unique(np.concatenate([move.flips for move in result.moves]))
         np.testing.assert_array_equal(said, result.flips)
         for move in result.moves:
-            assert move.words in result.sentence
+            assert move.words.removeprefix("all connections") in result.sentence
             assert (result.original[move.flips] == (move.change == "removed")).all()
         assert cg.Counterfactual.from_dict(result.to_dict(), result.atlas).sentence == result.sentence
 
@@ -308,6 +308,16 @@ def test_overlapping_moves_say_how_many_connections_they_are() -> None:
     said = [("added", "all connections of A", 3), ("added", "all connections of B", 3)]
     assert "of B (3) existed, 5 connections in all, X would" in moves_sentence("X", "TD", "ASD", said, 5)
     assert "of B (3) existed, X would" in moves_sentence("X", "TD", "ASD", said, 6)
+    one = [("removed", "all connections of A", 1), ("added", "all connections of B", 1)]
+    words = "If the only connection of A did not exist and the only missing connection of B existed, X would"
+    assert words in moves_sentence("X", "TD", "ASD", one, 2)
+
+
+def test_coarse_regions_are_named_as_in_a_sentence() -> None:
+    assert between_regions("Frontal lobe", "Zone 3") == "between the frontal lobe and zone 3"
+    assert between_regions("V1", "V1") == "within V1"
+    assert between_regions("Frontal Pole", "The rest") == "between the Frontal Pole and the rest"
+    assert between_regions("1", "2") == "between part 1 and part 2"
 
 
 def test_whole_moves_try_both_directions() -> None:

@@ -103,6 +103,8 @@ def test_results_are_a_sequence_and_a_table() -> None:
     assert cg.Counterfactuals([]).closest() is None
     dear = cg.Counterfactuals([replace(results[0], cost=3.0), replace(results[1], cost=7.0)])
     assert dear.closest() is dear[0], "where it is the cost that counts"
+    assert dear.to_frame()["cost"].tolist() == [3.0, 7.0]
+    assert frame["cost"].isna().all()
 
 
 def test_the_table_of_changes(cohort: cg.GraphDataset, model: cg.Model) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import countergraph as cg
 from countergraph.errors import BlackBoxError, InputError
-from countergraph.explain.diverse import diversity
+from countergraph.explain.diverse import diversity, jaccard
 from countergraph.graphs.pairs import to_adjacency
 from tests.conftest import random_graphs
 from tests.test_constraints import ATLAS, FIRST, SECOND, N
@@ -68,6 +68,7 @@ def test_diverse_counterfactuals_differ(cohort: cg.GraphDataset, model: cg.Model
     diverse = cg.Diverse(pool, 3)
     plain = cg.Diverse(pool[:10], 3)
     assert len(diverse.chosen) == 3
+    assert diverse._gaps.tolist() == [[jaccard(one, other) for other in diverse._pool] for one in diverse._pool]
     assert diverse.curve["diversity"].iloc[-1] >= plain.curve["diversity"].iloc[-1]
     assert diverse.curve["at most"].is_monotonic_increasing
     assert never_falls(diverse.curve)

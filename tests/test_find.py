@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 
@@ -292,3 +293,39 @@ def test_one_graph_is_an_array(cohort: cg.GraphDataset, model: cg.Model) -> None
             cg.find_counterfactual(model, graph, dataset=cohort)
     with pytest.raises(InputError, match=r"edge vectors \(graphs, pairs\), not an array of shape \(2, 20, 20\)"):
         model.predict(cohort.adjacency[:2])
+
+
+def stubborn(adjacency: np.ndarray) -> np.ndarray:
+    return np.zeros(len(adjacency), int)
+
+
+def test_a_sentence_says_why_nothing_was_found() -> None:
+    graph = np.zeros((6, 6), int)
+    few = cg.find_counterfactual(
+        lambda a: (a.sum(axis=(1, 2)) > 8).astype(int), graph, "ofs", constraints=cg.Constraints(most=3)
+    )
+    assert few.sentence.endswith(": only more than 3 changes changed the class.")
+    assert not few.found
+    spent = cg.find_counterfactual(stubborn, graph, "ofs", max_calls=3, confirm=False)
+    assert spent.sentence.endswith("within 3 questions: the budget is used up.")
+    tried = cg.find_counterfactual(stubborn, graph, "ofs", k=15)
+    assert tried.sentence.endswith(": nothing that was tried changes the class.")
+    bound = cg.find_counterfactual(stubborn, graph, "ofs", k=15, constraints=cg.Constraints(only="added"))
+    assert "nothing that was tried within the constraints changes" in bound.sentence
+    late = cg.find_counterfactual(stubborn, graph, "ofs", time_limit=1e-9)
+    assert late.sentence == "Graph 0 was not classified. No counterfactual was found: time was up."
+    back = cg.Counterfactual.from_dict(json.loads(json.dumps(few.to_dict())))
+    assert back.sentence == few.sentence
+
+
+def test_a_target_that_is_never_answered_is_told() -> None:
+    def box(adjacency: np.ndarray) -> np.ndarray:
+        return np.where(adjacency.sum(axis=(1, 2)) > 8, "ASD", "TD")
+
+    result = cg.find_counterfactual(box, np.zeros((6, 6), int), "ofs+obs", target="ADS")
+    assert result.sentence.endswith(": the classifier never answered ADS, only ASD and TD.")
+    assert cg.find_counterfactual(box, np.zeros((6, 6), int), "ofs+obs", target="ASD").found
+    stored = replace(result, why="")
+    assert stored.sentence.endswith(": nothing that was tried changes the class to ADS.")
+    numbered = cg.find_counterfactual(lambda a: a[:, 0, 1], np.zeros((6, 6), int), "ofs+obs", target=7)
+    assert "the classifier never answered class 7, only class 0 and class 1" in numbered.sentence

@@ -64,7 +64,7 @@ def test_a_trained_model_is_linear_too(cohort: cg.GraphDataset, model: cg.Model)
 def test_a_rule_that_cannot_change_has_no_counterfactual() -> None:
     result = cg.optimal_counterfactual(cg.LinearRule([[0, 1]], [0.1], 5.0, n_regions=4), np.zeros(6))
     assert not result.found
-    assert result.sentence == "The graph is classified as class 1. No counterfactual was found within 0 questions."
+    assert result.sentence == "The graph is classified as class 1. No counterfactual was found: there is none."
 
 
 def test_projection_lands_on_the_line_at_a_right_angle() -> None:

@@ -3,8 +3,10 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -113,6 +115,48 @@ def test_json_and_csv_hold_the_same_numbers(report: cg.Report, tmp_path: Path) -
     totals = [row["total"] for row in plain["tables"]["regions"]]
     assert totals == report.tables["regions"]["total"].tolist()
     assert totals == sorted(totals, reverse=True)
+
+
+def test_costs_and_plausibility_are_told_of_people_and_of_every_result(
+    cohort: cg.GraphDataset, report: cg.Report, tmp_path: Path
+) -> None:
+    cheap = cg.Constraints(cost="length")
+    made = cg.make_report(RULE, cohort, "ofs+obs", runs=1, subjects=2, local_runs=3, constraints=cheap)
+    plain = made.to_dict()
+    json.dumps(plain, allow_nan=False)
+    measures = cg.plausibility(made.results, cohort)
+    for name, told in plain["people"].items():
+        person = made.person(name)
+        assert (told["distance"], told["cost"]) == (person.distance, person.cost)
+        assert told["proof"] == person.certificate.proof
+        assert told["plausibility"]["nearest"] == cg.plausibility(person, cohort)["nearest"].item()
+    seen = [each["plausibility"]["seen"] for each in plain["counterfactuals"]]
+    assert seen == [None if np.isnan(value) else value for value in measures["seen"]]
+    assert made.tables["results"]["cost"].tolist() == [each.cost for each in made.results]
+    assert made.tables["results"]["nearest"].equals(measures["nearest"])
+    assert made.tables["plausibility"]["cost"].tolist() == [made.person(name).cost for name in made.people]
+    assert "cost (median)" in made.tables["search"]
+    made.save(tmp_path / "page.html")
+    assert "Its changes cost" in (tmp_path / "page.html").read_text()
+    assert "cost" not in report.tables["plausibility"]
+    assert all(told["cost"] is None for told in report.to_dict()["people"].values())
+
+
+def test_people_are_told_other_ways_that_differ(report: cg.Report, page: str) -> None:
+    from countergraph.report.page import render
+
+    assert all(not report.others(name) for name in report.people)
+    assert "Other ways" not in page
+    several = replace(report, diverse=3)
+    text = render(several)
+    for name, told in several.to_dict()["people"].items():
+        others = several.others(name)
+        assert len(others) == len(told["others"]) == 2
+        changed = [{*each.added, *each.removed} for each in (several.person(name), *others)]
+        assert all(one != other for one, other in combinations(changed, 2))
+        assert all(escape(each.sentence, quote=False) in text for each in others)
+    with pytest.raises(InputError, match="diverse must be a whole number of at least 1"):
+        replace(report, diverse=0)
 
 
 def test_figures_are_written(report: cg.Report, tmp_path: Path) -> None:

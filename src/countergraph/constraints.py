@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from countergraph.errors import InputError, NothingLeftError, check_whole_numbers, unknown
+from countergraph.errors import FileError, InputError, NothingLeftError, check_whole_numbers, unknown
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.graphs.files import read_numbers
 from countergraph.graphs.pairs import Bits, Floats, pair_count, pair_ends, pair_position, region_count
 from countergraph.search.limits import Limits
 
@@ -121,8 +123,8 @@ class Constraints:
         if self.cost is None:
             return None
         n = region_count(graph.size)
-        first, second = pair_ends(n)
         if isinstance(self.cost, str):
+            first, second = pair_ends(n)
             if self.cost not in COSTS:
                 raise unknown("cost", self.cost, COSTS)
             if self.cost == "length":
@@ -137,19 +139,7 @@ class Constraints:
                 raise InputError("cost='plausible' needs a dataset to tell what is usual")
             share = data.edges.mean(axis=0)
             return np.asarray(LEAST_COST + np.where(graph, share, 1 - share))
-        try:
-            costs = np.asarray(self.cost, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"cost must be {', '.join(COSTS)} or numbers ({error})") from error
-        if costs.shape == (n, n):
-            if not np.allclose(costs, costs.T):
-                raise InputError("a matrix of costs must be symmetric")
-            costs = costs[first, second]
-        if costs.shape != (pair_count(n),):
-            raise InputError(f"cost needs a number for each of {pair_count(n)} pairs, or {n} x {n}, not {costs.shape}")
-        if not (np.isfinite(costs).all() and (costs > 0).all()):
-            raise InputError("costs must be finite and above 0; freeze a pair that must not change")
-        return costs
+        return pair_costs(self.cost, n)
 
     def describe(self) -> dict[str, Any]:
         """Return what was asked for as plain values for JSON; an array of costs by its fingerprint."""
@@ -166,6 +156,32 @@ class Constraints:
             "keep_connected": self.keep_connected,
         }
         return {name: value for name, value in plain.items() if value not in (None, [], False)}
+
+
+def pair_costs(cost: ArrayLike, n: int) -> Floats:
+    """Return the cost of each pair of ``n`` regions, given as an edge vector or a matrix, whose diagonal is ignored."""
+    try:
+        costs = np.asarray(cost, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"cost must be {', '.join(COSTS)} or numbers ({error})") from error
+    if costs.shape == (n, n):
+        if not np.allclose(costs, costs.T, equal_nan=True):
+            raise InputError("a matrix of costs must be symmetric")
+        costs = costs[pair_ends(n)]
+    if costs.shape != (pair_count(n),):
+        raise InputError(f"cost needs a number for each of {pair_count(n)} pairs, or {n} x {n}, not {costs.shape}")
+    if not (np.isfinite(costs).all() and (costs > 0).all()):
+        raise InputError("costs must be finite and above 0; freeze a pair that must not change")
+    return costs
+
+
+def read_costs(path: Path, n: int) -> Floats:
+    """Read the cost of each pair of ``n`` regions from a file: a symmetric matrix, or one number for each pair."""
+    numbers = read_numbers(path)
+    try:
+        return pair_costs(numbers.ravel() if 1 in numbers.shape else numbers, n)
+    except InputError as error:
+        raise FileError(f"{path}: {error}") from None
 
 
 def _fingerprint(costs: ArrayLike) -> str:

@@ -72,6 +72,8 @@ class Counterfactual(Drawn):
     """What the changes cost, where the search minimised that instead of their number."""
     certificate: Certificate = NOTHING_PROVEN
     """What is proven about it."""
+    why: str = ""
+    """Why nothing was found, where more is known than ``stopped`` tells."""
 
     @property
     def found(self) -> bool:
@@ -141,8 +143,8 @@ class Counterfactual(Drawn):
         """The result in words."""
         before, after = self.class_name(self.original_class), self.class_name(self.counterfactual_class)
         if before is None or after is None:
-            wanted = self.stopped == "already in target class"
-            return nothing_found_sentence(self.subject, before, self.calls, wanted)
+            asked = (self.limited, self.class_name(self.parameters.get("target")))
+            return nothing_found_sentence(self.subject, before, self.calls, self.stopped, *asked, self.why)
         proof = self.certificate.told(self.class_name(self.parameters.get("target")))
         proven = f" {proof}" if proof else ""
         if self.moves:
@@ -205,6 +207,7 @@ class Counterfactual(Drawn):
             "parameters": dict(self.parameters),
             "found": self.found,
             "stopped": self.stopped,
+            "why": self.why,
             "distance": self.distance,
             "original_class": self.original_class,
             "counterfactual_class": self.counterfactual_class,
@@ -255,6 +258,7 @@ class Counterfactual(Drawn):
             ),
             cost=plain["cost"],
             certificate=Certificate.from_dict(plain["certificate"]),
+            why=plain.get("why", ""),
         )
 
 
@@ -326,6 +330,7 @@ class Counterfactuals(Sequence[Counterfactual]):
                     "run": result.run,
                     "found": result.found,
                     "distance": result.distance,
+                    "cost": np.nan if result.cost is None else result.cost,
                     "added": len(result.added),
                     "removed": len(result.removed),
                     "original_class": result.class_name(result.original_class),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,7 @@ from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.methods import Phase, parse_method
 from countergraph.search.record import Record
 from countergraph.vocabulary import Move, spoken, vocabulary
+from countergraph.wording import why_nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,11 +153,11 @@ class Request:
             )
         return answers
 
-    def result(self, number: int, record: Record) -> Counterfactual:
-        """Return what came of a job."""
+    def result(self, number: int, record: Record, heard: Collection[Label] = ()) -> Counterfactual:
+        """Return what came of a job; ``heard`` are all classes that the black box answered, where that is known."""
         index, run = divmod(number, len(self.runs))
         limits = self._limits[index]
-        return Counterfactual(
+        result = Counterfactual(
             original=self.edges[index],
             flips=None if record.best is None else np.sort(record.best),
             original_class=record.label,
@@ -174,6 +175,11 @@ class Request:
             cost=None if limits.costs is None or record.best is None else limits.cost(record.best),
             classes=self.classes,
         )
+        return result if result.found else replace(result, why=self._why(result, record, heard))
+
+    def _why(self, result: Counterfactual, record: Record, heard: Collection[Label]) -> str:
+        target, *answered = (str(result.class_name(label)) for label in (self.target, *sorted(heard)))
+        return why_nothing(record.crossed, record.limits.most, None if self.target is None else target, answered)
 
 
 def oracle_of(black_box: object) -> Oracle:

@@ -11,7 +11,7 @@ import numpy as np
 
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Bits, Indices, pair_ends, pairs_within, region_count, to_adjacency
-from countergraph.wording import between_regions, in_sentence
+from countergraph.wording import between_regions, named
 
 MOST_CLIQUES = 400
 SMALLEST_CLIQUE = 3
@@ -54,7 +54,7 @@ def _kinds(graph: Bits, atlas: Atlas) -> Iterator[tuple[str, Indices]]:
                 there = ((first == vertex) & (coarse[second] == region)) | (
                     (second == vertex) & (coarse[first] == region)
                 )
-                yield f"all connections between {name} and the {in_sentence(region)}", np.flatnonzero(there)
+                yield f"all connections between {name} and {named(region)}", np.flatnonzero(there)
     for vertex, name in enumerate(atlas.names):
         yield f"all connections of {name}", np.flatnonzero((first == vertex) | (second == vertex))
     for clique in islice(_cliques(graph), MOST_CLIQUES):

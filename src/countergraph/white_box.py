@@ -54,6 +54,7 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
         method="optimum",
         parameters={},
         stopped="finished" if flips is not None else "not found",
+        why="" if flips is not None else "there is none",
         classes=inner.classes if isinstance(inner, Model) else None,
         certificate=NOTHING_PROVEN if flips is None else Certificate(True, flips.size - 1, True),
     )

@@ -26,13 +26,16 @@ def join(parts: Sequence[str]) -> str:
 
 def between_regions(first: str, second: str) -> str:
     """Say where connections are that go from one coarse region to another, or stay in it."""
-    first, second = in_sentence(first), in_sentence(second)
-    return f"within the {first}" if first == second else f"between the {first} and the {second}"
+    return f"within {named(first)}" if first == second else f"between {named(first)} and {named(second)}"
 
 
-def in_sentence(region: str) -> str:
-    """Write "Frontal lobe" small, but leave "Frontal Pole" and "V1" as they are."""
-    return region.lower() if region[1:].islower() else region
+def named(region: str) -> str:
+    """Name a coarse region in a sentence: "the frontal lobe", but "the Frontal Pole", "zone 3", "V1", "part 3"."""
+    small = region.lower() if region[1:].islower() else region
+    if region.isdecimal():
+        return f"part {region}"
+    numbered = any(letter.isdecimal() for letter in region)
+    return small if numbered or small.startswith("the ") else f"the {small}"
 
 
 def _connections(pairs: Sequence[Connection], most: int) -> str:
@@ -82,7 +85,7 @@ def _again(subject: str) -> str:
 def moves_sentence(subject: str, before: str, after: str, moves: Sequence[tuple[str, str, int]], distance: int) -> str:
     """Say it in whole moves, (change, words, number of edges) each, and how many edges it is where moves overlap."""
     verbs = {"removed": "did not exist", "added": "existed"}
-    conditions = [f"{words} ({number}) {verbs[change]}" for change, words, number in moves]
+    conditions = [f"{_how_many(change, words, number)} {verbs[change]}" for change, words, number in moves]
     overlap = distance < sum(number for _, _, number in moves)
     return (
         f"{subject} is classified as {before}. "
@@ -91,15 +94,63 @@ def moves_sentence(subject: str, before: str, after: str, moves: Sequence[tuple[
     )
 
 
+def _how_many(change: str, words: str, number: int) -> str:
+    """Say how many edges a move changes: "all connections of Insula_L (3)", "the only connection of Insula_L"."""
+    if number > 1 or not words.startswith("all connections"):
+        return f"{words} ({number})"
+    only = "the only connection" if change == "removed" else "the only missing connection"
+    return only + words.removeprefix("all connections")
+
+
 def count(number: int, noun: str) -> str:
     """Say how many: "1 search", "5 searches"."""
     plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
     return f"{number} {noun if number == 1 else plural}"
 
 
-def nothing_found_sentence(subject: str, before: str | None, calls: int, wanted: bool = False) -> str:
-    """Say that no counterfactual was found; ``wanted``, that none was needed, since the class is the target."""
-    if wanted:
+REASONS = {
+    "not found": "nothing that was tried changes the class{to}",
+    "max_calls": "the budget is used up",
+    "time_limit": "time was up",
+    "interrupted": "the search was interrupted",
+}
+LIMITED_REASONS = {
+    "not found": "nothing that was tried within the constraints changes the class{to}",
+    "max_calls": "the budget is used up, by questions or by what the constraints forbid",
+}
+
+
+def nothing_found_sentence(
+    subject: str,
+    before: str | None,
+    calls: int,
+    stopped: str,
+    limited: bool = False,
+    target: str | None = None,
+    why: str = "",
+) -> str:
+    """Say that no counterfactual was found, and why: by how the search ``stopped``, unless more is known.
+
+    That the class is the target already is no failure.
+    """
+    if stopped == "already in target class":
         return f"{subject} is classified as {before} already."
     known = f"{subject} is classified as {before}" if before is not None else f"{subject} was not classified"
-    return f"{known}. No counterfactual was found within {count(calls, 'question')}."
+    within = f" within {count(calls, 'question')}" if calls else ""
+    reason = (LIMITED_REASONS if limited else {}).get(stopped) or REASONS.get(stopped, stopped)
+    said = why or reason.format(to="" if target is None else f" to {target}")
+    return f"{known}. No counterfactual was found{within}: {said}."
+
+
+def why_nothing(crossed: int, most: int | None, target: str | None, heard: Sequence[str]) -> str:
+    """Say what is known of a search that found nothing beside how it stopped; nothing if nothing is.
+
+    ``crossed`` is how many candidates changed the class, ``heard`` the classes that the black box answered.
+    """
+    if crossed and most is not None:
+        return f"only more than {count(most, 'change')} changed the class"
+    if crossed:
+        return "what changed the class did not when the classifier was asked again"
+    if target is not None and heard and target not in heard:
+        return f"the classifier never answered {target}, only {join(heard)}"
+    return ""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from countergraph.cli.diverse import check_alone, plain_diverse, print_diverse
 from countergraph.cli.shared import (
     AsJson,
     AtlasName,
@@ -21,6 +22,7 @@ from countergraph.cli.shared import (
     Control,
     Cost,
     Force,
+    FreezePair,
     FreezeRegion,
     FreezeRoi,
     KeepConnected,
@@ -57,10 +59,12 @@ from countergraph.wording import count
 
 if TYPE_CHECKING:
     from countergraph.counterfactual import Counterfactual, Counterfactuals
+    from countergraph.drawn import Drawn
     from countergraph.experiments.store import Store
     from countergraph.graphs.dataset import GraphDataset
 
 PICTURES = (".png", ".svg", ".pdf")
+STOPPED = {"max_calls": "the budget (--max-calls) is used up", "time_limit": "stopped by --time-limit"}
 BlackBox = Annotated[
     str,
     typer.Argument(
@@ -80,6 +84,7 @@ def explain(
     k: Annotated[int, typer.Option(help="Connections changed in one step.")] = 5,
     max_calls: Annotated[int, typer.Option(help="Most questions to the model in each phase.")] = 2000,
     target: Annotated[str | None, typer.Option(help="The class to reach, where there are more than two.")] = None,
+    diverse: Annotated[int | None, typer.Option(help="Show this many counterfactuals that differ.")] = None,
     certify: Annotated[
         int | None, typer.Option(help="Prove what can be proven; up to this many changes by asking all (0: none).")
     ] = None,
@@ -91,6 +96,7 @@ def explain(
     ] = None,
     only: Only = None,
     freeze_roi: FreezeRoi = None,
+    freeze_pair: FreezePair = None,
     freeze_region: FreezeRegion = None,
     within: Within = None,
     between: Between = None,
@@ -116,25 +122,31 @@ def explain(
             raise InputError(f"--out writes .json, {', '.join(PICTURES)}, not {path.suffix or 'a file without ending'}")
         check_free(path, force)
     check_whole_numbers(certify=(certify or 0, 0))
+    if diverse is not None:
+        check_alone(diverse, {"--runs": runs > 1, "--certify": certify, "--time-limit": time_limit, "--store": keep})
     if keep is not None and time_limit is not None:
         raise InputError("--store keeps finished searches only, so a --time-limit cannot go with it")
     data = open_dataset(
         source, root=root_of(source, root), atlas=atlas, binarize=binarize, control=control, labels=labels
     )
-    asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
+    where = (freeze_roi, freeze_pair, freeze_region, within, between)
+    asked = constraints_of(data.atlas, only, *where, cost, most, keep_edges, keep_connected)
     person = data.subset([subject])
     black_box = open_black_box(model, data, root)
     options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "target": label_of(target, data)}
-    options |= {"runs": runs, "constraints": asked, "scores": scores, "confirm": confirm}
+    options |= {"constraints": asked, "scores": scores, "confirm": confirm}
     stopped: PartialResultsError | None = None
     with progress_bar(f"explaining {subject}", not (json or quiet)) as progress, opened_store(keep) as store:
-        find = _finder(store, model, time_limit)
+        find = _finder(store, model, time_limit, runs, diverse)
         try:
-            results = find(black_box, person, method, data, progress=progress, **options)
+            results = find(black_box, person, method=method, dataset=data, progress=progress, **options)
         except PartialResultsError as error:
             results, stopped = error.results, error
     if stopped is not None and not results.found:
         raise stopped
+    from countergraph.explain.diverse import Diverse
+    from countergraph.explain.plausibility import plain_results
+
     best = results.closest() or results[0]
     if certify is not None and best.found and stopped is None:
         from countergraph.counterfactual import Counterfactuals
@@ -142,12 +154,17 @@ def explain(
         proven, stopped = _proven(black_box, best, certify)
         results = Counterfactuals([proven if each is best else each for each in results])
         best = proven
+    differing = None if diverse is None or not best.found else Diverse(results, diverse)
+    plain = plain_results(results, data) if diverse is None else plain_diverse(differing, data, best.sentence)
     for path in targets:
-        _write(path, results, best)
+        _write(path, plain, differing or best)
     if json:
-        print_json([result.to_dict() for result in results])
+        print_json(plain)
     else:
-        _print(results, best, data, quiet)
+        if differing is None:
+            _print(results, best, data, quiet)
+        else:
+            print_diverse(differing, quiet)
         for path in targets:
             say(f"written: {path}")
     if isinstance(stopped, Interrupted):
@@ -215,15 +232,21 @@ def box_name(model: str) -> str | None:
     return model if model.startswith(("http://", "https://")) else None
 
 
-def _finder(store: Store | None, model: str, time_limit: float | None) -> Callable[..., Counterfactuals]:
-    """Return the function that searches: anew, or only what a store does not hold yet."""
+def _finder(
+    store: Store | None, model: str, time_limit: float | None, runs: int, diverse: int | None
+) -> Callable[..., Counterfactuals]:
+    """Return the function that searches: several that differ, anew, or only what a store does not hold yet."""
+    if diverse is not None:
+        from countergraph.diverse import find_diverse
+
+        return partial(find_diverse, m=diverse)
     if store is None:
         from countergraph.find import find_counterfactuals
 
-        return partial(find_counterfactuals, time_limit=time_limit)
+        return partial(find_counterfactuals, time_limit=time_limit, runs=runs)
     from countergraph.experiments.resume import resume_counterfactuals
 
-    return partial(resume_counterfactuals, store, box=box_name(model))
+    return partial(resume_counterfactuals, store, box=box_name(model), runs=runs)
 
 
 def label_of(target: str | None, data: GraphDataset) -> int | str | None:
@@ -231,13 +254,13 @@ def label_of(target: str | None, data: GraphDataset) -> int | str | None:
     return target if target is None or target in data.classes or not target.isdecimal() else int(target)
 
 
-def _write(path: Path, results: Counterfactuals, best: Counterfactual) -> None:
+def _write(path: Path, plain: object, picture: Drawn) -> None:
     if path.suffix == ".json":
-        path.write_text(json_module.dumps([result.to_dict() for result in results]), encoding="utf-8")
+        path.write_text(json_module.dumps(plain), encoding="utf-8")
         return
     from countergraph.plots.style import save_picture
 
-    save_picture(best.plot(), path)
+    save_picture(picture.plot(), path)
 
 
 def _plausible(best: Counterfactual, data: GraphDataset) -> str:
@@ -248,6 +271,8 @@ def _plausible(best: Counterfactual, data: GraphDataset) -> str:
         "seen": "{:.0%} of these changes are as in some graph of the other class.",
         "nearest": "The nearest graph of the cohort differs in {:.0f} connections;",
         "nearest before": "before the changes, in {:.0f}.",
+        "density change": "The density changes by {:+.2%},",
+        "degree change": "the degree of no region by more than {:.0f}.",
     }
     return " ".join(text.format(row[name]) for name, text in told.items() if not math.isnan(row[name]))
 
@@ -266,7 +291,8 @@ def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, q
     if best.certificate.calls:
         asked["to prove it"] = best.certificate.calls
     phases = ", ".join(f"{calls} {what}" for what, calls in asked.items())
-    say(f"\n{count(sum(asked.values()), 'question')} to the model ({phases}); {best.stopped}.")
+    ended = STOPPED.get(best.stopped, best.stopped)
+    say(f"\n{count(sum(asked.values()), 'question')} to the model ({phases}); {ended}.")
     if len(results) > 1:
         distances = sorted(result.distance for result in results if result.distance is not None)
         found = f"{len(distances)} of {len(results)} runs found a counterfactual"

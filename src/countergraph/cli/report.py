@@ -16,6 +16,7 @@ from countergraph.cli.shared import (
     Control,
     Cost,
     Force,
+    FreezePair,
     FreezeRegion,
     FreezeRoi,
     KeepConnected,
@@ -55,6 +56,7 @@ def report(
     subjects: Annotated[int, typer.Option(help="How many people to choose, if none is named.")] = 4,
     runs: Annotated[int, typer.Option(help="Searches for each graph.")] = 5,
     local_runs: Annotated[int, typer.Option(help="Searches for each person shown; the paper has 1000.")] = 200,
+    diverse: Annotated[int, typer.Option(help="Counterfactuals that differ for each person shown.")] = 1,
     method: Annotated[str, typer.Option(help="How to search ('countergraph methods' lists all).")] = "ofs+obs",
     target: Annotated[str | None, typer.Option(help="The class to reach, where there are more than two.")] = None,
     k: Annotated[int, typer.Option(help="Connections changed in one step.")] = 5,
@@ -68,6 +70,7 @@ def report(
     keep: StoreFile = None,
     only: Only = None,
     freeze_roi: FreezeRoi = None,
+    freeze_pair: FreezePair = None,
     freeze_region: FreezeRegion = None,
     within: Within = None,
     between: Between = None,
@@ -100,14 +103,15 @@ def report(
     data = open_dataset(
         source, root=root_of(source, root), atlas=atlas, binarize=binarize, control=control, labels=labels
     )
-    asked = constraints_of(only, freeze_roi, freeze_region, within, between, cost, most, keep_edges, keep_connected)
+    where = (freeze_roi, freeze_pair, freeze_region, within, between)
+    asked = constraints_of(data.atlas, only, *where, cost, most, keep_edges, keep_connected)
     black_box = open_black_box(model, data, root)
     people = subject or subjects
     with progress_bar("explaining everybody", show) as progress, opened_store(keep) as store:
         try:
             budget = (method, runs, people, local_runs, k, max_calls, seed)
             more = (asked, progress, store, box_name(model), scores, label_of(target, data))
-            made = make_report(black_box, data, *budget, *more)
+            made = make_report(black_box, data, *budget, *more, diverse=diverse)
         except (KeyboardInterrupt, BlackBoxError) as error:
             again = "go on" if store is not None else "start over; with --store FILE it would go on"
             err.print(f"nothing is written; run the same command to {again}", highlight=False, soft_wrap=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from countergraph.constraints import Constraints
     from countergraph.counterfactual import Counterfactual
     from countergraph.experiments.store import Store
+    from countergraph.graphs.atlas import Atlas
     from countergraph.graphs.dataset import GraphDataset
+    from countergraph.graphs.pairs import Floats
     from countergraph.search.driver import Progress
 
 out = Console()
@@ -43,11 +45,22 @@ LabelFile = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines, and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, only the result.")]
 Only = Annotated[str | None, typer.Option(help="Changes of one direction: added or removed.")]
-FreezeRoi = Annotated[list[str] | None, typer.Option(help="A region whose connections stay; may be repeated.")]
+FreezeRoi = Annotated[
+    list[str] | None, typer.Option(help="A region, by name or number, whose connections stay; may be repeated.")
+]
+FreezePair = Annotated[
+    list[str] | None, typer.Option(help="Two regions whose connection stays as it is: 'A,B'; may be repeated.")
+]
 FreezeRegion = Annotated[list[str] | None, typer.Option(help="A coarse region whose connections stay.")]
 Within = Annotated[list[str] | None, typer.Option(help="Only connections inside this coarse region may change.")]
 Between = Annotated[list[str] | None, typer.Option(help="Only those between two coarse regions: 'A,B'.")]
-Cost = Annotated[str | None, typer.Option(help="Minimise this instead of the count: length or plausible.")]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COST",
+        help="Minimise this instead of the count: length, plausible, or a file with a number for each pair.",
+    ),
+]
 Most = Annotated[int | None, typer.Option(help="The most changes.")]
 KeepEdges = Annotated[bool, typer.Option("--keep-edges", help="As many additions as removals.")]
 KeepConnected = Annotated[bool, typer.Option("--keep-connected", help="Nothing falls apart that was connected.")]
@@ -86,8 +99,10 @@ def opened_store(path: Path | None) -> AbstractContextManager[Store | None]:
 
 
 def constraints_of(
+    atlas: Atlas,
     only: str | None,
     freeze_roi: list[str] | None,
+    freeze_pair: list[str] | None,
     freeze_region: list[str] | None,
     within: list[str] | None,
     between: list[str] | None,
@@ -99,19 +114,45 @@ def constraints_of(
     """Return the constraints that the options ask for, None if for none."""
     from countergraph.constraints import Constraints
 
-    ends = [tuple(name.strip() for name in pair.split(",")) for pair in between or ()]
+    frozen = [_two(pair, "--freeze-pair", atlas.names) for pair in freeze_pair or ()]
     asked = Constraints(
         only=only,  # type: ignore[arg-type]
-        frozen_rois=freeze_roi or (),
+        frozen_pairs=[(_roi(one, atlas), _roi(other, atlas)) for one, other in frozen],
+        frozen_rois=[_roi(name, atlas) for name in freeze_roi or ()],
         frozen_regions=freeze_region or (),
         within=within or (),
-        between=ends,  # type: ignore[arg-type]
-        cost=cost,
+        between=[_two(pair, "--between", atlas.regions or ()) for pair in between or ()],
+        cost=_cost(cost, len(atlas)),
         most=most,
         keep_edges=keep_edges,
         keep_connected=keep_connected,
     )
     return asked if asked.describe() else None
+
+
+def _cost(cost: str | None, n_regions: int) -> Floats | str | None:
+    """Read a cost: the name of one, or a file of numbers."""
+    from countergraph.constraints import COSTS, read_costs
+
+    if cost is None or cost in COSTS:
+        return cost
+    if not Path(cost).is_file():
+        raise InputError(f"--cost is {' or '.join(COSTS)}, or a file of numbers; there is no file {cost}")
+    return read_costs(Path(cost), n_regions)
+
+
+def _two(text: str, option: str, known: Sequence[str]) -> tuple[str, str]:
+    """Split 'A,B' at the comma with known names on its sides: names may have commas, too."""
+    words = text.split(",")
+    pairs = [(",".join(words[:at]).strip(), ",".join(words[at:]).strip()) for at in range(1, len(words))]
+    if not pairs:
+        raise InputError(f"{option} takes two names with a comma between, 'A,B', not {text!r}")
+    return max(pairs, key=lambda pair: sum(name in known or name.isdecimal() for name in pair))
+
+
+def _roi(name: str, atlas: Atlas) -> int | str:
+    """Read a region: its name or, unless a region is called so, its number."""
+    return name if name in atlas.names or not name.isdecimal() else int(name)
 
 
 def check_free(path: Path, force: bool) -> None:

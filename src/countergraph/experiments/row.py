@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What is kept of a search: with its setting and its cohort, all of a `Counterfactual`."""
+    """What is kept of a search: with its setting and its cohort, all of a `Counterfactual` but ``why`` it is none."""
 
     graph: int
     run: int

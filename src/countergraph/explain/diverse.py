@@ -14,6 +14,7 @@ from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.drawn import Drawn
 from countergraph.errors import InputError, check_whole_numbers
 from countergraph.graphs.pairs import Floats
+from countergraph.wording import count
 
 
 def jaccard(first: Counterfactual, second: Counterfactual) -> float:
@@ -55,8 +56,19 @@ class Diverse(Drawn):
     @property
     def caption(self) -> str:
         """How many were chosen, and how much they differ."""
-        chosen = self.chosen
-        return f"{len(chosen)} counterfactuals of {chosen[0].subject}, diversity {diversity(chosen):.2f}."
+        many = f"{count(len(self.chosen), 'counterfactual')} of {self.chosen[0].subject}"
+        if len(self.chosen) == 1:
+            return f"{many}: no other was found." if self.m > 1 else f"{many}."
+        shared = 1 - self.diversity
+        common = (
+            f"any two have {shared:.0%} of their changes in common, on average" if shared else "they share no change"
+        )
+        return f"{many}, diversity {self.diversity:.2f}: {common}."
+
+    @property
+    def diversity(self) -> float:
+        """How much those chosen differ: 0 if they are the same, 1 if they share nothing; NaN for one alone."""
+        return diversity(self.chosen)
 
     @property
     def listing(self) -> pd.DataFrame:
@@ -65,16 +77,16 @@ class Diverse(Drawn):
 
     @cached_property
     def _pool(self) -> list[Counterfactual]:
-        """Different counterfactuals, closest first."""
+        """Different counterfactuals, the closest first, or the cheapest where they have costs."""
         different = {each.flips.tobytes(): each for each in reversed(self.results.found) if each.flips is not None}
-        return sorted(different.values(), key=lambda each: (each.distance or 0, each.run))
+        return sorted(different.values(), key=lambda each: (each.cost or 0, each.distance or 0, each.run))
 
     def choose(self, most: int | None = None) -> Counterfactuals:
         """Return up to ``m`` counterfactuals of at most ``most`` changes that differ as much as they can."""
-        size = sum(most is None or (each.distance or 0) <= most for each in self._pool)
-        gaps = self._gaps[:size, :size]
-        chosen = [0] if size else []
-        while len(chosen) < min(self.m, size):
+        pool = [at for at, each in enumerate(self._pool) if most is None or (each.distance or 0) <= most]
+        gaps = self._gaps[np.ix_(pool, pool)]
+        chosen = [0] if pool else []
+        while len(chosen) < min(self.m, len(pool)):
             chosen.append(int(gaps[chosen].min(axis=0).argmax()))
         exchanged = True
         while exchanged:
@@ -85,12 +97,16 @@ class Diverse(Drawn):
                 better = int(others.argmax())
                 if others[better] > others[chosen[place]] + 1e-12:
                     chosen[place], exchanged = better, True
-        return Counterfactuals([self._pool[index] for index in chosen])
+        return Counterfactuals([self._pool[pool[index]] for index in chosen])
 
     @cached_property
     def _gaps(self) -> Floats:
         """How much every two of the pool differ."""
-        return np.array([[jaccard(first, second) for second in self._pool] for first in self._pool])
+        sets = [each.flips for each in self._pool if each.flips is not None]
+        pairs = np.unique(np.concatenate(sets))
+        changed = np.array([np.isin(pairs, flips) for flips in sets], dtype=np.float64)
+        sizes, shared = changed.sum(axis=1), changed @ changed.T
+        return np.asarray(1 - shared / (sizes[:, None] + sizes - shared))
 
     @cached_property
     def chosen(self) -> Counterfactuals:

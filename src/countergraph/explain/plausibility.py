@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -11,6 +14,7 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, Floats, to_adjacency
 
 COLUMNS = ("nearest", "nearest before", "outlying", "seen", "density change", "degree change")
+BLOCK = 4096
 
 
 def plausibility(results: Counterfactuals | Counterfactual, data: GraphDataset) -> pd.DataFrame:
@@ -34,22 +38,37 @@ def plausibility(results: Counterfactuals | Counterfactual, data: GraphDataset) 
     chosen = [results] if isinstance(results, Counterfactual) else list(results)
     if any(each.original.size != data.edges.shape[1] for each in chosen):
         raise InputError("the results and the data differ in regions")
-    usual = np.array([_nearest(graph, data.edges, graph) for graph in data.edges])
-    rows = [_row(each, data, usual) for each in chosen]
-    return pd.DataFrame(rows, columns=["subject", "run", *COLUMNS])
+    names = [(each.subject, each.run) for each in chosen]
+    measures = pd.DataFrame(_rows(chosen, data), index=range(len(chosen)), columns=list(COLUMNS), dtype=np.float64)
+    return pd.DataFrame(names, columns=["subject", "run"]).join(measures)
 
 
-def _row(result: Counterfactual, data: GraphDataset, usual: Floats) -> dict[str, object]:
-    row: dict[str, object] = {"subject": result.subject, "run": result.run}
-    if result.edges is None or result.flips is None:
-        return row
-    nearest = _nearest(result.edges, data.edges, result.original)
+def plain_results(results: Counterfactuals, data: GraphDataset) -> list[dict[str, Any]]:
+    """Return each result as plain values for JSON, with its plausibility; None for what is not known."""
+    rows = plausibility(results, data)[list(COLUMNS)].to_dict("records")
+    plain = [{name: None if math.isnan(value) else value for name, value in row.items()} for row in rows]
+    return [each.to_dict() | {"plausibility": row} for each, row in zip(results, plain, strict=True)]
+
+
+def _rows(results: list[Counterfactual], data: GraphDataset) -> list[dict[str, float]]:
+    if not results:
+        return []
+    among = _distances(data.edges, data.edges)
+    before = _distances(np.array([each.original for each in results]), data.edges)
+    after = _distances(np.array([each.original if each.edges is None else each.edges for each in results]), data.edges)
+    usual, nearest = _nearest(among, among), zip(_nearest(after, before), _nearest(before, before), strict=True)
+    return [_row(each, data, usual, *distances) for each, distances in zip(results, nearest, strict=True)]
+
+
+def _row(result: Counterfactual, data: GraphDataset, usual: Floats, nearest: float, before: float) -> dict[str, float]:
+    if result.edges is None:
+        return {}
     degrees = to_adjacency(result.edges).sum(axis=1, dtype=np.int64) - to_adjacency(result.original).sum(
         axis=1, dtype=np.int64
     )
-    return row | {
+    return {
         "nearest": nearest,
-        "nearest before": _nearest(result.original, data.edges, result.original),
+        "nearest before": before,
         "outlying": float((usual < nearest).mean()),
         "seen": _seen(result, data),
         "density change": (len(result.added) - len(result.removed)) / result.original.size,
@@ -57,11 +76,19 @@ def _row(result: Counterfactual, data: GraphDataset, usual: Floats) -> dict[str,
     }
 
 
-def _nearest(graph: Bits, edges: Bits, besides: Bits) -> float:
-    """Return the distance to the nearest of ``edges`` that is not ``besides``."""
-    distances = np.count_nonzero(edges ^ graph, axis=1)
-    others = (edges != besides).any(axis=1)
-    return float(distances[others].min()) if others.any() else float("nan")
+def _distances(graphs: Bits, edges: Bits) -> Floats:
+    """Return in how many pairs each graph differs from each of ``edges``."""
+    shared = np.zeros((len(graphs), len(edges)))
+    for start in range(0, edges.shape[1], BLOCK):
+        own, others = (each[:, start : start + BLOCK].astype(np.float32) for each in (graphs, edges))
+        shared += own @ others.T
+    return np.asarray(graphs.sum(axis=1)[:, None] + edges.sum(axis=1) - 2 * shared)
+
+
+def _nearest(distances: Floats, before: Floats) -> Floats:
+    """Return the distance of each graph to the nearest of a cohort that it was not, ``before``, itself."""
+    nearest = np.where(before > 0, distances, np.inf).min(axis=1)
+    return np.where(np.isfinite(nearest), nearest, np.nan)
 
 
 def _seen(result: Counterfactual, data: GraphDataset) -> float:

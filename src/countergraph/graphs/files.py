@@ -92,13 +92,7 @@ def read_matrix(path: Path) -> Floats:
         entries that are neither 0 nor 1. The message starts with the path.
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in MATRIX_READERS:
-        raise FileError(f"{path}: a matrix is read from {', '.join(MATRIX_READERS)}, not from {path.suffix!r}")
-    try:
-        matrix = _without_endless_diagonal(_real(MATRIX_READERS[suffix](path)))
-    except UNREADABLE as error:
-        raise FileError(f"{path}: cannot be read as a matrix ({error})") from error
+    matrix = _without_endless_diagonal(read_numbers(path))
     try:
         if matrix.ndim != 2:
             raise GraphError(f"the matrix must be square, not of shape {matrix.shape}")
@@ -109,6 +103,17 @@ def read_matrix(path: Path) -> Floats:
     except GraphError as error:
         raise FileError(f"{path}: {error}") from None
     return matrix
+
+
+def read_numbers(path: Path) -> Floats:
+    """Read numbers, a matrix or any other array of them, from a .txt, .csv, .tsv or .npy file."""
+    suffix = path.suffix.lower()
+    if suffix not in MATRIX_READERS:
+        raise FileError(f"{path}: a matrix is read from {', '.join(MATRIX_READERS)}, not from {path.suffix!r}")
+    try:
+        return _real(MATRIX_READERS[suffix](path))
+    except UNREADABLE as error:
+        raise FileError(f"{path}: cannot be read as a matrix ({error})") from error
 
 
 def _without_endless_diagonal(matrix: Floats) -> Floats:

@@ -47,6 +47,7 @@ def render(report: Report) -> str:
                 "actual": report.data.classes[report.data.labels[report.data.index(name)]],
                 "changes": _table(_short(report.tables[f"changes of {name}"]), f"Changes for {name}"),
                 "pictures": [_picture(each) for each in person_pictures(report, name)],
+                "others": report.others(name),
                 "scene": _scene(report.person(name)) if report.person(name).found else None,
             }
             for name in report.people

@@ -17,14 +17,15 @@ import pandas as pd
 from countergraph.classifiers.model import Model
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
-from countergraph.errors import FileError, InputError, Interrupted, PartialResultsError
+from countergraph.errors import FileError, InputError, Interrupted, PartialResultsError, check_whole_numbers
 from countergraph.experiments.resume import resume_counterfactuals
 from countergraph.experiments.store import Store
 from countergraph.explain.contrastive import changes
+from countergraph.explain.diverse import Diverse
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import Litmus, litmus, used_vertices
 from countergraph.explain.local import LocalExplanation
-from countergraph.explain.plausibility import plausibility
+from countergraph.explain.plausibility import COLUMNS, plain_results, plausibility
 from countergraph.explain.quality import PERCENTILES, compare_with_optimum, typical_people
 from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
@@ -58,6 +59,8 @@ class Report:
         For some of these, their closest counterfactual with a certificate.
     closest
         Counterfactuals that were searched to be close, not to be many; they count for people, not for the cohort.
+    diverse
+        How many counterfactuals that differ each of these people is told, if as many were found.
     """
 
     black_box: object
@@ -66,8 +69,10 @@ class Report:
     local: dict[str, Counterfactuals] = field(default_factory=dict)
     proven: dict[str, Counterfactual] = field(default_factory=dict)
     closest: Counterfactuals = field(default_factory=lambda: Counterfactuals([]))
+    diverse: int = 1
 
     def __post_init__(self) -> None:
+        check_whole_numbers(diverse=(self.diverse, 1))
         if not len(self.results):
             raise InputError("a report needs at least one result")
 
@@ -95,6 +100,12 @@ class Report:
         everything = Counterfactuals([*own, *self.local.get(name, ())])
         return everything.closest() or everything[0]
 
+    def others(self, name: str) -> Counterfactuals:
+        """Return other counterfactuals of a person that differ from the closest, and from each other."""
+        told = replace(self.person(name), run=-1)  # the first of those as close
+        pool = Counterfactuals([told, *self.local[name]]).found
+        return Diverse(pool, self.diverse).chosen[1:] if told.found else pool[:0]
+
     def certified(self) -> Report:
         """Return the same report with what can be proven about the closest counterfactual of everybody shown."""
         people = {name: self.person(name) for name in self.local}
@@ -111,6 +122,16 @@ class Report:
     def people(self) -> dict[str, LocalExplanation | None]:
         """The people shown one by one, with their local explanation where enough was found."""
         return {name: LocalExplanation(runs) if runs.found else None for name, runs in self.local.items()}
+
+    @cached_property
+    def shown(self) -> Counterfactuals:
+        """What the people shown one by one are told."""
+        return Counterfactuals([self.person(name) for name in self.people])
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether costs were minimised, not numbers of changes."""
+        return any(each.cost is not None for each in (*self.results, *self.closest))
 
     @cached_property
     def model_table(self) -> pd.DataFrame:
@@ -144,6 +165,10 @@ class Report:
             distances = [each.distance for each in own.found]
             for p in PERCENTILES:
                 row[f"changes {p}%"] = float(np.percentile(np.array(distances), p)) if distances else math.nan
+            if self.has_costs:
+                row["cost (median)"] = (
+                    float(np.median([each.cost or 0 for each in own.found])) if distances else math.nan
+                )
             row["questions (median)"] = float(np.median([each.calls for each in own]))
             rows.append(row)
         return pd.DataFrame(rows)
@@ -182,7 +207,7 @@ class Report:
             "cohort": self.data.summary().reset_index(names="class"),
             "model": self.model_table,
             "search": self.search_table,
-            "results": self.results.to_frame(),
+            "results": self.results.to_frame().join(plausibility(self.results, self.data)[list(COLUMNS)]),
         }
         if self.optimum_table is not None:
             tables["optimum"] = self.optimum_table
@@ -194,8 +219,10 @@ class Report:
         if self.litmus is not None:
             tables["litmus"] = self.litmus.listing
         if self.people:
-            shown = Counterfactuals([self.person(name) for name in self.people])
-            tables["plausibility"] = plausibility(shown, self.data)
+            told = ["subject", "distance", *(["cost"] if self.has_costs else []), "proven"]
+            tables["plausibility"] = self.shown.to_frame()[told].join(
+                plausibility(self.shown, self.data)[list(COLUMNS)]
+            )
         for name, local in self.people.items():
             tables[f"changes of {name}"] = changes(self.person(name), self.data)
             if local is not None:
@@ -219,6 +246,7 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON: the same numbers as the page, and every result."""
+        told = dict(zip(self.people, plain_results(self.shown, self.data), strict=True))
         return {
             "format": FORMAT,
             "headline": self.headline,
@@ -228,14 +256,16 @@ class Report:
             else {"roc_auc": self.litmus.roc_auc, "average_precision": self.litmus.average_precision},
             "people": {
                 name: {
-                    "sentence": self.person(name).sentence,
+                    **{key: told[name][key] for key in ("sentence", "distance", "cost", "plausibility")},
+                    "proof": told[name]["certificate"]["proof"],
+                    "others": plain_results(self.others(name), self.data),
                     "stability": None if local is None or math.isnan(local.stability) else local.stability,
                     "counterfactuals": 0 if local is None else len(local.results.found),
                 }
                 for name, local in self.people.items()
             },
             "tables": {name: json.loads(table.to_json(orient="records")) for name, table in self.tables.items()},
-            "counterfactuals": [each.to_dict() for each in self.results],
+            "counterfactuals": plain_results(self.results, self.data),
         }
 
     def save(self, path: str | Path, format: str | None = None) -> None:  # noqa: A002 - the word users know
@@ -296,6 +326,7 @@ def make_report(
     scores: bool = False,
     target: Label | None = None,
     confirm: bool = True,
+    diverse: int = 1,
 ) -> Report:
     """Explain a whole cohort, and some of its people in depth.
 
@@ -313,6 +344,8 @@ def make_report(
         Whom to show one by one: their names, or how many to choose.
     local_runs
         Searches for each of them.
+    diverse
+        How many counterfactuals that differ to tell each of them, of those found.
     store, box
         Keep every finished search in a store, and go on where an earlier report stopped (see
         `resume_counterfactuals`).
@@ -321,6 +354,7 @@ def make_report(
         raise InputError(f"a report is of a GraphDataset, not of a {type(data).__name__}")
     if isinstance(subjects, int) and subjects < 0:
         raise InputError(f"subjects must be names or a number of at least 0, not {subjects}")
+    check_whole_numbers(diverse=(diverse, 1))
     subjects = [subjects] if isinstance(subjects, str) else subjects
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # refuses a name that is not there before anything is searched
@@ -338,7 +372,7 @@ def make_report(
             local[name] = find(black_box, data.subset([name]), method, data, runs=local_runs, **options)
         if names and not any(phase.learns or phase.needs_moves for phase in parse_method(method)):
             closest = find(black_box, data, "learned", **options)
-        return Report(black_box, data, results, local, closest=closest).certified()
+        return Report(black_box, data, results, local, closest=closest, diverse=diverse).certified()
     except (PartialResultsError, KeyboardInterrupt) as error:
         stopped = error if isinstance(error, PartialResultsError) else Interrupted("interrupted")
         stopped.results = Counterfactuals([*results, *chain(*local.values()), *closest, *stopped.results])
