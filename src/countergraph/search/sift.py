@@ -19,7 +19,9 @@ DARING = 0.2
 SURE, REMINDERS = 0.8, 3
 """How likely to cross the best must be thought, and how often it is told so at most, after a failure."""
 ROOM = 3
-"""How many times as many changes as the best has stay in view."""
+"""How many times as many changes as the best has stay in view ..."""
+STUCK = 20
+"""... and after so many failures in a row, only its own: what winnowing found by luck may beat all that is thought."""
 
 
 def sifted(task: Task, look: CloseUp, best: Flips) -> Part:
@@ -36,6 +38,8 @@ def sifted(task: Task, look: CloseUp, best: Flips) -> Part:
             _narrow(look, best)
         else:
             failed += 1
+            if failed == STUCK:
+                look.forget_but(best)
             _remind(look, best)
     return best
 
