@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sys
 
 from countergraph.errors import CountergraphError
-
-OPTIONS = (
-    "k|runs|seed|max_calls|time_limit|certify|diverse|target|scores|only|cost|most|keep_edges|keep_connected|"
-    "subjects|local_runs|dimensions"
-)
-SPOKEN = re.compile(rf"(?<![-\w])({OPTIONS})(?:=True|='(\w+)'|(?= (?:must|needs|pairs)\b))")
 
 
 def main() -> None:
@@ -25,13 +18,8 @@ def main() -> None:
             print("interrupted", file=sys.stderr)  # typer turns Ctrl-C into a silent exit
         raise
     except CountergraphError as error:
-        print(f"error: {in_options(str(error))}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
         print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
         sys.exit(2)
-
-
-def in_options(message: str) -> str:
-    """Say ``--max-calls`` where a message says ``max_calls``, and ``--cost length`` for ``cost='length'``."""
-    return SPOKEN.sub(lambda found: f"--{found[1].replace('_', '-')}" + (f" {found[2]}" if found[2] else ""), message)
