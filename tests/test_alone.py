@@ -14,11 +14,14 @@ from scipy.special import ndtr
 from sklearn.svm import LinearSVC
 
 import countergraph as cg
+from countergraph.graphs.pairs import pair_ends
 from countergraph.search.closeup import CloseUp
 from countergraph.search.conversation import Answer, Flips, Part, Task
 from countergraph.search.limits import Limits
 from countergraph.search.memory import Memory
 from countergraph.search.sift import sifted
+from countergraph.search.slant import at_the_hubs, at_the_rim
+from countergraph.search.views import degrees_of
 from countergraph.search.winnow import winnowed
 from tests.conftest import random_graphs
 
@@ -108,6 +111,44 @@ def answered(search: Part, crosses: Callable[[Flips], bool]) -> tuple[Flips, lis
 def task_of(graph: np.ndarray, seed: int, limits: Limits | None = None) -> Task:
     guide = Memory(graph.size).guide(graph, 0, None)
     return Task(graph, 0, 5, 2000, np.random.default_rng(seed), limits=limits or Limits(), guide=guide)
+
+
+@given(st.integers(0, 9999), st.floats(0, 1))
+def test_slanted_orders_hold_every_flip_that_is_allowed_once(seed: int, density: float) -> None:
+    rng = np.random.default_rng(seed)
+    graph, allowed = rng.random(190) < density, rng.random(190) < 0.7
+    for order in (at_the_rim, at_the_hubs):
+        flips = order(task_of(graph, seed, Limits(allowed=allowed)))
+        assert sorted(flips) == np.flatnonzero(allowed).tolist()
+
+
+def test_slanted_orders_begin_where_there_are_few_connections_or_many(cohort: cg.GraphDataset) -> None:
+    first, second = pair_ends(cohort.n_regions)
+    for graph in cohort.edges:
+        ends = degrees_of(graph)[first] + degrees_of(graph)[second]
+        rim, hubs = (ends[order(task_of(graph, seed=0))[:50]].mean() for order in (at_the_rim, at_the_hubs))
+        assert rim < ends.mean() < hubs
+
+
+def test_one_graph_alone_of_a_box_that_looks_at_hubs() -> None:
+    """What matters is at the region with the most connections: random flips anywhere are rarely there."""
+    graphs = random_graphs(30, 60, seed=2, density=0.15)
+    hubs = {graph.tobytes(): degrees_of(graph).argmax() for graph in graphs}
+    first, second = pair_ends(60)
+
+    def questions(seed: int) -> int:
+        total = 0
+        for graph in graphs:
+            at_hub = (first == hubs[graph.tobytes()]) | (second == hubs[graph.tobytes()])
+            oracle = cg.Oracle(
+                lambda edges, g=graph, h=at_hub: ((edges != g) & h).any(axis=1).astype(int), input="edges"
+            )
+            result = cg.find_counterfactual(oracle, graph, "learned", seed=seed)
+            assert result.distance == 1
+            total += result.calls
+        return total
+
+    assert sum(questions(seed) for seed in range(3)) / 90 < 10, "anywhere, one flip in thirty is there"
 
 
 @given(seed=st.integers(0, 999), needed=st.sets(st.integers(0, 199), min_size=1, max_size=5), few=st.booleans())
@@ -208,14 +249,14 @@ def test_the_close_look_is_a_gaussian_and_may_forget_some_of_it(seed: int, size:
     np.testing.assert_allclose(look.means, mean[:-1], rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(look.doubts, np.sqrt(cov.diagonal()[:-1]), rtol=1e-3, atol=1e-3)
     order = rng.permutation(flips)
-    chances = look.chances(order)
-    for length in range(1, size + 1):
+    for length, level in enumerate(look.levels(order), start=1):
         row = np.append(np.isin(flips, order[:length]), -1.0)
-        assert chances[length - 1] == pytest.approx(ndtr(row @ mean / np.sqrt(row @ cov @ row)), abs=1e-3)
-        assert chances[length - 1] == pytest.approx(look.chance(order[:length]), abs=1e-6)
+        assert level == pytest.approx(row @ mean, abs=1e-3)
+        assert look.chance(order[:length]) == pytest.approx(ndtr(row @ mean / np.sqrt(row @ cov @ row)), abs=1e-3)
     kept = order[: max(1, size // 2)]
-    before = look.chances(kept)
+    levels, chance = look.levels(kept), look.chance(kept)
     look.forget_but(kept)
-    np.testing.assert_allclose(look.chances(kept), before, atol=1e-9)
+    np.testing.assert_allclose(look.levels(kept), levels, atol=1e-9)
+    assert look.chance(kept) == pytest.approx(chance, abs=1e-9)
     assert look.flips is kept
     assert look.means.size == look.doubts.size == kept.size

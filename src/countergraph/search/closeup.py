@@ -3,11 +3,13 @@
 How far each change carries the graph, and how far it is to the boundary, are a Gaussian. Changes of a kind, additions
 or removals, have a mean in common. An answer about a set of changes says whether their sum is more than the distance;
 the Gaussian with the mean and the covariances that follow from it takes the place of the one before (assumed density
-filtering). All covariances are kept, as one column for each answer: an answer about hundreds of changes says little of
+filtering). All covariances are kept, as one row for each answer: an answer about hundreds of changes says little of
 each, and much of their sum.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
@@ -17,8 +19,23 @@ from countergraph.search.conversation import Flips
 
 TINY = 1e-9
 ROOT_OF_TWO_PI = np.sqrt(2 * np.pi)
-COLUMNS = 64
+ANSWERS = 64
 """For how many answers there is room at first."""
+
+
+class _Forecast(NamedTuple):
+    """What is thought of a set of changes, less the distance to the boundary."""
+
+    row: Floats
+    """The set: ones for its changes and, in the last place, -1 for the distance."""
+    kinds: Floats
+    """Its sum over the changes of each kind."""
+    known: Floats
+    """What it shares with each answer so far."""
+    level: float
+    """How far beyond the boundary it leads."""
+    deviation: float
+    """How uncertain that is."""
 
 
 class CloseUp:
@@ -39,11 +56,11 @@ class CloseUp:
         present = graph[flips]
         self._kinds = np.zeros((flips.size + 1, 2))
         self._kinds[:-1] = np.stack([present, ~present], axis=1)
-        self._reach = float(flips.size) ** 2
+        self._alone = np.append(np.ones(flips.size), float(flips.size) ** 2)
+        """The variance of each by itself: of the changes and, in the last place, of the distance to the boundary."""
         self._means = np.zeros(flips.size + 1)
-        """Of the changes, and of the distance to the boundary in the last place; so with the variances."""
-        self._variances = np.append(np.full(flips.size, 2.0), self._reach)
-        self._columns = np.zeros((flips.size + 1, COLUMNS))
+        self._variances = self._alone + self._kinds.sum(axis=1)
+        self._answers = np.zeros((ANSWERS, flips.size + 1))
         self._told = 0
         self.learn(flips, True)
         self.learn(flips[:0], False)
@@ -60,51 +77,41 @@ class CloseUp:
 
     def learn(self, flips: Flips, crossed: bool) -> None:
         """Take in whether some of the changes cross."""
-        level, deviation, shared = self._forecast(flips)
+        said = self._forecast(flips)
+        shared = self._alone * said.row + self._kinds @ said.kinds - said.known @ self._answers[: self._told]
         sign = 1 if crossed else -1
-        z = sign * level / deviation
+        z = sign * said.level / said.deviation
         pull = np.exp(-z * z / 2 - log_ndtr(z)) / ROOT_OF_TWO_PI
-        self._means += sign * pull / deviation * shared
-        self._remember(np.sqrt(pull * (pull + z)) / deviation * shared)
+        self._means += sign * pull / said.deviation * shared
+        self._remember(np.sqrt(pull * (pull + z)) / said.deviation * shared)
 
-    def _forecast(self, flips: Flips) -> tuple[float, float, Floats]:
-        """Return how far beyond the boundary some changes lead, how uncertain that is, and its covariances with all."""
-        chosen, known = self._place[flips], self._columns[:, : self._told]
-        shared = self._kinds @ self._kinds[chosen].sum(axis=0) - known @ (known[chosen].sum(axis=0) - known[-1])
-        shared[chosen] += 1
-        shared[-1] -= self._reach
-        variance = float(shared[chosen].sum() - shared[-1])
-        return float(self._means[chosen].sum() - self._means[-1]), max(variance, TINY) ** 0.5, shared
+    def _forecast(self, flips: Flips) -> _Forecast:
+        row = np.zeros(self._means.size)
+        row[self._place[flips]], row[-1] = 1, -1
+        kinds, known = row @ self._kinds, self._answers[: self._told] @ row
+        variance = self._alone @ row**2 + kinds @ kinds - known @ known
+        return _Forecast(row, kinds, known, float(row @ self._means), max(float(variance), TINY) ** 0.5)
 
-    def _remember(self, column: Floats) -> None:
-        if self._told == self._columns.shape[1]:
-            self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)], axis=1)
-        self._columns[:, self._told] = column
-        self._variances -= column**2
+    def _remember(self, covariances: Floats) -> None:
+        if self._told == len(self._answers):
+            self._answers = np.concatenate([self._answers, np.zeros_like(self._answers)])
+        self._answers[self._told] = covariances
+        self._variances -= covariances**2
         self._told += 1
 
     def chance(self, flips: Flips) -> float:
         """Return how likely some of the changes are to cross."""
-        level, deviation, _ = self._forecast(flips)
-        return float(ndtr(level / deviation))
+        said = self._forecast(flips)
+        return float(ndtr(said.level / said.deviation))
 
-    def chances(self, order: Flips) -> Floats:
-        """Return how likely each beginning of an order is to cross."""
-        chosen, known = self._place[order], self._columns[:, : self._told]
-        levels = np.cumsum(self._means[chosen]) - self._means[-1]
-        kinds, sums = np.cumsum(self._kinds[chosen], axis=0), np.cumsum(known[chosen], axis=0) - known[-1]
-        variances = np.arange(1, order.size + 1) + _squares(kinds) + self._reach - _squares(sums)
-        return np.asarray(ndtr(levels / np.sqrt(np.maximum(variances, TINY))))
+    def levels(self, order: Flips) -> Floats:
+        """Return how far beyond the boundary each beginning of an order leads; above 0, it is likely to cross."""
+        return np.asarray(np.cumsum(self._means[self._place[order]]) - self._means[-1])
 
     def forget_but(self, kept: Flips) -> None:
         """Go on with some of the changes; what is known of these stays the same."""
         rows = np.append(self._place[kept], -1)
         self.flips = kept
         self._place[kept] = np.arange(kept.size)
-        self._means, self._variances = self._means[rows], self._variances[rows]
-        self._kinds, self._columns = self._kinds[rows], self._columns[rows]
-
-
-def _squares(rows: Floats) -> Floats:
-    """Return the sum of squares of each row."""
-    return np.asarray(np.einsum("ij,ij->i", rows, rows))
+        self._means, self._variances, self._alone = self._means[rows], self._variances[rows], self._alone[rows]
+        self._kinds, self._answers = self._kinds[rows], self._answers[:, rows]

@@ -30,12 +30,15 @@ from countergraph.search.memory import guide_of
 from countergraph.search.prefix import bisected, race, shortened, stretched
 from countergraph.search.proposals import LEARNED, STARTS, guided
 from countergraph.search.sift import sifted
+from countergraph.search.slant import at_the_hubs, at_the_rim
 from countergraph.search.trim import trimmed
 from countergraph.search.views import strongest
 from countergraph.search.winnow import patience, winnowed
 
 WIDER = 1.3
 """How much larger than the one before each set is that chance alone suggests."""
+SMALL = 8
+"""Sets of up to so many changes are sought at the regions with few connections, and with many."""
 TRIES = 1000
 """How many random sets to ask about where nothing else crossed."""
 COARSE = 1 / 16
@@ -44,7 +47,7 @@ SHORT = 20
 """... and sifted if more changes than this are left."""
 REPEATS = 10
 """So many proposals that were made before count as one failure."""
-AGAIN = 0.7
+AGAIN = 0.65
 """What is undone down to this share is worth proposing around it again."""
 PROMISING = 5
 """How many more proposals in a row may fail where almost nothing of the best is thought to be needed."""
@@ -65,11 +68,13 @@ def learned(task: Task, start: Flips) -> Search:
 
 
 def _closer(task: Task, best: Flips | None) -> Attempt:
-    before = np.inf
+    """Propose and undo by turns, as long as undoing makes much of what was proposed superfluous."""
+    undone, before = None, np.inf
     while best is not None and best.size < AGAIN * before:
         best = yield from _improved(task, best)
         before = best.size
-        best = yield from _backward(task, best)
+        if best is not undone:
+            best = undone = yield from _backward(task, best)
     return best
 
 
@@ -125,20 +130,20 @@ def _narrowed(task: Task, flips: Flips) -> Part:
 
 
 def _glimpses(task: Task) -> Attempt:
-    """Ask about random sets, each a little larger than the one before.
+    """Ask about random sets, each a little larger than the one before; small ones where they are noticed most.
 
     Small steps, and a new set each time: a black box that changes its mind easily has then many occasions to do so
     close to the graph, and one that does not costs some ten questions more.
     """
-    size, order = 1.0, random_order(task)
-    while order.size:
-        candidate = order[: int(size)]
-        if (yield candidate).flipped:
-            return candidate
-        if candidate.size == order.size:
-            break
-        size, order = max(WIDER * size, size + 1), random_order(task)
-    return None
+    size = 1.0
+    while True:
+        for order in (at_the_rim, at_the_hubs) if size <= SMALL else (random_order,):
+            flips = order(task)
+            if flips.size and (yield flips[: int(size)]).flipped:
+                return flips[: int(size)]
+        if flips.size <= size:
+            return None
+        size = max(WIDER * size, size + 1)
 
 
 def _anywhere(task: Task) -> Attempt:

@@ -14,7 +14,6 @@ from countergraph.search.closeup import CloseUp
 from countergraph.search.conversation import Flips, Part, Task
 from countergraph.search.winnow import patience
 
-LIKELY = 0.5
 DARING = 0.2
 SURE, REMINDERS = 0.8, 3
 """How likely to cross the best must be thought, and how often it is told so at most, after a failure."""
@@ -50,7 +49,7 @@ def _candidate(task: Task, look: CloseUp, best: Flips) -> Flips:
     if task.limits.costs is not None:
         hopes = hopes / task.limits.costs[look.flips]
     order = replace(task.limits, most=None).cheaper(look.flips[np.argsort(-hopes)], best)
-    likely = look.chances(order) > LIKELY
+    likely = look.levels(order) > 0
     return order[: 1 + int(likely.argmax())] if likely.any() else order
 
 
