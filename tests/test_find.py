@@ -325,7 +325,7 @@ def test_a_target_that_is_never_answered_is_told() -> None:
     result = cg.find_counterfactual(box, np.zeros((6, 6), int), "ofs+obs", target="ADS")
     assert result.sentence.endswith(": the classifier never answered ADS, only ASD and TD.")
     assert cg.find_counterfactual(box, np.zeros((6, 6), int), "ofs+obs", target="ASD").found
-    stored = replace(result, why="")
-    assert stored.sentence.endswith(": nothing that was tried changes the class to ADS.")
+    unexplained = replace(result, why="")
+    assert unexplained.sentence.endswith(": nothing that was tried changes the class to ADS.")
     numbered = cg.find_counterfactual(lambda a: a[:, 0, 1], np.zeros((6, 6), int), "ofs+obs", target=7)
     assert "the classifier never answered class 7, only class 0 and class 1" in numbered.sentence

@@ -63,6 +63,7 @@ def test_classes_keep_their_names_in_another_order(store, model, cohort) -> None
 ASKED: dict[str, dict[str, Any]] = {
     "additions": {"constraints": cg.Constraints(only="added")},
     "dear": {"constraints": cg.Constraints(cost="length", frozen_rois=np.arange(3, 5).tolist(), most=9)},
+    "too few": {"constraints": cg.Constraints(most=1)},
     "scores": {"scores": True},
     "both": {"constraints": cg.Constraints(cost="plausible"), "scores": True},
 }
@@ -78,6 +79,8 @@ def test_constrained_and_scored_searches_come_back_too(store, cohort, name: str)
         stored = resume_counterfactuals(store, model, cohort, **options)
         assert [each.to_dict() for each in stored] == [each.to_dict() for each in found]
         assert [each.limited for each in stored] == [each.limited for each in found]
+        assert [each.sentence for each in stored] == [each.sentence for each in found]
+        assert any("only more than 1 change" in each.why for each in stored) == (name == "too few")
         assert store.count() == 2 * len(cohort), "kept apart from the free ones, and not searched twice"
     assert [each.to_dict() for each in resume_counterfactuals(store, model, cohort, max_calls=60)] == [
         each.to_dict() for each in free
@@ -445,8 +448,9 @@ def test_memory_stays_flat_however_many_rows(store, tmp_path: Path) -> None:
     with store._transaction():
         number = store._numbered(SETTING)
         rows = ((number, *a_row(graph, run), 0.0, 0.0) for graph in range(2000) for run in range(10))
+        values = ", ".join("?" * (len(Row._fields) + 3))
         store._database.executemany(
-            f"INSERT INTO searches (setting, {store_module.COLUMNS}, seconds, finished_at) VALUES (?{', ?' * 13})", rows
+            f"INSERT INTO searches (setting, {store_module.COLUMNS}, seconds, finished_at) VALUES ({values})", rows
         )
     tracemalloc.start()
     assert sum(1 for _ in store.rows()) == 20_000

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from countergraph.cli.explain import PICTURES, BlackBox, box_name, label_of, open_black_box
+from countergraph.cli.black_box import BlackBox, box_name, label_of, open_black_box
+from countergraph.cli.explain import PICTURES
 from countergraph.cli.shared import (
     AsJson,
     AtlasName,

@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What is kept of a search: with its setting and its cohort, all of a `Counterfactual` but ``why`` it is none."""
+    """What is kept of a search: with its setting and its cohort, all of a `Counterfactual`."""
 
     graph: int
     run: int
@@ -39,6 +39,7 @@ class Row(NamedTuple):
     trace: bytes
     stopped: str
     cost: float | None = None
+    why: str = ""
 
     @classmethod
     def of(cls, result: Counterfactual, graph: int) -> Self:
@@ -55,6 +56,7 @@ class Row(NamedTuple):
             _pack(result.trace),
             result.stopped,
             result.cost,
+            result.why,
         )
 
     def unpack(self, setting: Setting, data: GraphDataset, classes: tuple[str, ...] | None = None) -> Counterfactual:
@@ -82,6 +84,7 @@ class Row(NamedTuple):
             classes=classes or data.classes,
             moves=tuple(moves),
             cost=self.cost,
+            why=self.why,
         )
 
 

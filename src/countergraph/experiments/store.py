@@ -60,6 +60,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             setting INTEGER NOT NULL REFERENCES settings, run INTEGER NOT NULL, number INTEGER NOT NULL,
             graph BLOB NOT NULL, answer TEXT NOT NULL, PRIMARY KEY (setting, run, number)) WITHOUT ROWID""",
     ),
+    ("ALTER TABLE searches ADD COLUMN why TEXT NOT NULL DEFAULT ''",),
 )
 
 
