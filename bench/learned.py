@@ -117,12 +117,32 @@ def learning_cost() -> None:
     print()
 
 
+def close_look_cost() -> None:
+    """Print the processor time that the close look at a graph alone costs: learning from an answer, and asking anew."""
+    from countergraph.search.closeup import CloseUp
+
+    print("| changes in view | answers | µs for each question |")
+    print("|---|---|---|")
+    for changes, answers in ((300, 300), (600, 300), (600, 600)):
+        rng = np.random.default_rng(0)
+        effects, graph = rng.normal(size=changes), rng.random(6670) < 0.1
+        look = CloseUp(np.arange(changes), graph)
+        began = time.process_time()
+        for _ in range(answers):
+            order = look.flips[np.argsort(-look.means - look.doubts * rng.standard_normal(changes))]
+            asked = order[: 1 + int((look.levels(order) > 0).argmax())]
+            look.learn(asked, bool(effects[asked].sum() > 20))
+        print(f"| {changes} | {answers} | {1e6 * (time.process_time() - began) / answers:.0f} |")
+    print()
+
+
 def main(plan: Plan = QUICK) -> None:
     root = real_data()
     if root is None:
         print("learned: skipped, the real cohorts are neither in ../shared/data nor where COUNTERGRAPH_DATA points")
         return
     learning_cost()
+    close_look_cost()
     print(
         "| black box | method | found | distance, percentiles 10/25/50/75/90 | above the optimum | calls, percentiles "
         "| amortised | s |"
