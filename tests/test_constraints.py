@@ -14,6 +14,7 @@ import countergraph as cg
 from countergraph.errors import InputError, NotFoundError
 from countergraph.graphs.pairs import pair_ends, to_adjacency
 from countergraph.search.methods import FORWARD
+from countergraph.vocabulary import vocabulary
 from countergraph.wording import between_regions, moves_sentence
 from tests.conftest import random_graphs
 
@@ -237,6 +238,27 @@ def test_constraints_of_another_kind_are_refused(cohort: cg.GraphDataset, model:
 
 
 # Whole moves
+
+
+def test_a_cheap_move_that_is_too_large_does_not_hide_a_dear_one() -> None:
+    graph, cost = np.zeros((7, 7), int), np.full((7, 7), 0.1)
+    for a, b in [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (5, 6)]:
+        graph[a, b] = graph[b, a] = 1
+    cost[5, 6] = cost[6, 5] = 50
+    for asked in (cg.Constraints(most=1), cg.Constraints(most=1, cost=cost)):
+        result = cg.find_counterfactual(
+            lambda a: ((a[:, 0, 1] == 1) & (a[:, 5, 6] == 1)).astype(int), graph, "moves", constraints=asked
+        )
+        assert result.removed == [(5, 6)]
+
+
+def test_moves_leave_half_of_the_budget_for_several_at_once(cohort: cg.GraphDataset) -> None:
+    """No move is enough alone: all edges but a few have to go."""
+    graph = cohort.edges[0]
+    oracle = cg.Oracle(lambda edges: (edges.sum(axis=1) > 0.2 * graph.sum()).astype(int), input="edges")
+    moves = len(vocabulary(graph, cohort.atlas))
+    [result] = cg.find_counterfactuals(oracle, cohort.subset([0]), "moves", max_calls=moves)
+    assert result.found
 
 
 def test_moves_are_whole_and_said(cohort: cg.GraphDataset, model: cg.Model) -> None:

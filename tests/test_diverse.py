@@ -88,6 +88,18 @@ def test_diversity_of_nothing_is_refused(cohort: cg.GraphDataset, model: cg.Mode
         cg.Diverse(cg.find_counterfactuals(model, cohort, "ofs"))
 
 
+def test_what_was_seen_is_of_the_class_whatever_it_is_called() -> None:
+    """The one graph that has the edge is of the class that the counterfactual left."""
+    edges = np.zeros((4, 10), dtype=bool)
+    edges[1, 3] = True
+    data = cg.GraphDataset(edges, [0, 0, 1, 1], classes=("TD", "ASD"))
+    for names in (("TD", "ASD"), (0, 1), ("TD", "another")):
+        result = cg.find_counterfactual(lambda a, names=names: np.where(a[:, 0, 4] == 1, *names[::-1]), edges[0])
+        assert result.added == [(0, 4)]
+        [seen] = cg.plausibility(result, data)["seen"]
+        assert seen == 0 or (names[1] == "another" and np.isnan(seen))
+
+
 def test_plausibility_of_a_real_graph_and_of_nonsense() -> None:
     edges = random_graphs(10, N, 5, 0.4)
     data = cg.GraphDataset(edges, [0, 1] * 5, atlas=ATLAS)

@@ -306,6 +306,11 @@ def test_a_sentence_says_why_nothing_was_found() -> None:
     )
     assert few.sentence.endswith(": only more than 3 changes changed the class.")
     assert not few.found
+    answers = iter([0, 1])
+    once = cg.find_counterfactual(
+        lambda a: np.array([next(answers, 0) for _ in a]), graph, "ofs+obs", constraints=cg.Constraints(most=15)
+    )
+    assert once.sentence.endswith(": what changed the class did not when the classifier was asked again.")
     spent = cg.find_counterfactual(stubborn, graph, "ofs", max_calls=3, confirm=False)
     assert spent.sentence.endswith("within 3 questions: the budget is used up.")
     tried = cg.find_counterfactual(stubborn, graph, "ofs", k=15)

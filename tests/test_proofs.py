@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 import countergraph as cg
 from countergraph.classifiers.linear_rule import linear_form
@@ -86,8 +88,31 @@ class Cautious(LogisticRegression):  # type: ignore[misc]
         return np.asarray(self.classes_[(self.predict_proba(X)[:, 1] > 0.2).astype(int)])
 
 
-def test_what_decides_in_its_own_way_is_not_taken_for_linear(cohort: cg.GraphDataset) -> None:
-    cautious = Cautious().fit(cohort.edges, cohort.labels)
+class Shifted(LinearSVC):  # type: ignore[misc]
+    """Linear, but for a score of its own."""
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(super().decision_function(X) - 0.5)
+
+
+class Averse(Pipeline):  # type: ignore[misc]
+    """Says the opposite of what its steps say."""
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(1 - super().predict(X))
+
+
+def patched() -> LinearSVC:
+    model = LinearSVC()
+    model.predict = lambda X: (model.decision_function(X) > 0.5).astype(int)
+    return model
+
+
+@pytest.mark.parametrize("make", [Cautious, Shifted, patched, lambda: Averse([("only", LogisticRegression())])])
+def test_what_decides_in_its_own_way_is_not_taken_for_linear(
+    cohort: cg.GraphDataset, make: Callable[[], BaseEstimator]
+) -> None:
+    cautious = make().fit(cohort.edges, cohort.labels)
     assert linear_form(cautious) is None
     assert linear_form(make_pipeline(StandardScaler(), cautious)) is None
     for result in cg.find_counterfactuals(cautious, cohort.subset(range(6))).found:
@@ -123,6 +148,17 @@ def test_a_scaled_linear_classifier_is_linear(cohort: cg.GraphDataset, scaler: S
         assert pipeline.predict(optimum.edges[None])[0] != pipeline.predict(graph[None])[0]
     curved = make_pipeline(scaler, SVC(kernel="rbf")).fit(cohort.edges, cohort.labels)
     assert linear_form(curved) is None
+
+
+def test_what_was_said_in_moves_stays_so(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    said = [each for each in cg.find_counterfactuals(model, cohort, "moves").found if each.moves]
+    assert said
+    for each in said:
+        proven = cg.certify(model, each)
+        assert proven.moves == each.moves
+        assert proven.flips is each.flips
+        optimum = cg.optimal_counterfactual(model, each.original)
+        assert (proven.certificate.proof == "optimal") == (optimum.distance == each.distance)
 
 
 def test_what_cannot_be_proven_is_refused(cohort: cg.GraphDataset, model: cg.Model) -> None:

@@ -52,7 +52,7 @@ class Certificate:
             return f"No {such} has fewer changes."
         parts = []
         if self.minimal:
-            parts.append("None of these changes can be left out alone.")
+            parts.append("No single change can be left out.")
         if self.radius:
             fewer = "" if self.radius == 1 else " or fewer"
             parts.append(f"There is no {such} with {count(self.radius, 'change')}{fewer}.")

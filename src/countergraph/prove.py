@@ -40,8 +40,8 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     -------
     Counterfactual
         With ``certificate`` set. It is *optimal* if everything closer was asked, or if the black box is linear in the
-        edges, where the exact optimum takes the place of a result that is farther; *1-minimal* if every single change
-        was undone in turn and the class changed back each time.
+        edges, where the exact optimum takes the place of a result that is farther and not made of moves; *1-minimal* if
+        every single change was undone in turn and the class changed back each time.
     """
     check_whole_numbers(radius=(radius, 0))
     if not isinstance(result, Counterfactual):
@@ -53,10 +53,13 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     oracle = oracle_of(black_box)
     before, after = _ask(oracle, result, [NO_FLIPS, result.flips])
     if before != result.original_class or not _is_counterfactual(result, after):
-        raise InputError("this black box does not change its answer for this counterfactual; was it another's?")
+        raise InputError(
+            "this black box does not change its answer for this counterfactual: it is another's, or the black box "
+            "answers the same question in two ways"
+        )
     best = result.flips.size
     optimum = None if result.limited else _optimum(oracle, result)
-    if optimum is not None:
+    if optimum is not None and (optimum[0].size == best or not result.moves):
         return _best(result, optimum, 3)
     closer, reached, calls = _closer(oracle, result, min(radius, best - 1))
     if closer is not None:

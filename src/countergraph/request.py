@@ -179,7 +179,8 @@ class Request:
 
     def _why(self, result: Counterfactual, record: Record, heard: Collection[Label]) -> str:
         target, *answered = (str(result.class_name(label)) for label in (self.target, *sorted(heard)))
-        return why_nothing(record.crossed, record.limits.most, None if self.target is None else target, answered)
+        wanted = None if self.target is None else target
+        return why_nothing(record.crossed, record.few, record.limits.most, wanted, answered)
 
 
 def oracle_of(black_box: object) -> Oracle:

@@ -142,12 +142,13 @@ def nothing_found_sentence(
     return f"{known}. No counterfactual was found{within}: {said}."
 
 
-def why_nothing(crossed: int, most: int | None, target: str | None, heard: Sequence[str]) -> str:
+def why_nothing(crossed: int, few: int, most: int | None, target: str | None, heard: Sequence[str]) -> str:
     """Say what is known of a search that found nothing beside how it stopped; nothing if nothing is.
 
-    ``crossed`` is how many candidates changed the class, ``heard`` the classes that the black box answered.
+    ``crossed`` is how many candidates changed the class, ``few`` how many of them with at most ``most`` changes,
+    ``heard`` the classes that the black box answered.
     """
-    if crossed and most is not None:
+    if crossed and not few and most is not None:
         return f"only more than {count(most, 'change')} changed the class"
     if crossed:
         return "what changed the class did not when the classifier was asked again"

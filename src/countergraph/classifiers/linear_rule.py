@@ -1,7 +1,8 @@
 """The white box: a rule that is linear in the edges.
 
 Any two-class linear classifier of scikit-learn on edge vectors, with ``coef_`` (1, pairs), ``intercept_`` and
-``classes_``, is such a rule, unless its ``predict`` was changed; `linear_form` finds it inside a pipeline.
+``classes_``, is such a rule; `linear_form` finds it inside a pipeline. What derives from one, or was given a
+``predict`` of its own, may decide in another way, and is none.
 """
 
 from __future__ import annotations
@@ -189,14 +190,16 @@ def linear_form(model: object) -> LinearInEdges | None:
     Understands `LinearRule`, linear scikit-learn classifiers of two classes on edge vectors, also behind a
     `StandardScaler`, and the pipeline of `ContrastSubgraphs` and a linear classifier.
     """
+    if not _is_plain(model):
+        return None
     if isinstance(model, Pipeline) and len(model) == 2 and isinstance(model[0], ContrastSubgraphs):
         last = model[1]
-        if _is_binary_linear(last):
+        if _is_plain(model[0]) and _is_binary_linear(last):
             n_regions = region_count(model[0].n_features_in_)
             intercept, classes = float(last.intercept_[0]), last.classes_.tolist()
             return LinearRule(model[0].subgraphs_, last.coef_[0], intercept, n_regions, classes)
         return None
-    if isinstance(model, Pipeline) and len(model) > 1 and isinstance(model[0], StandardScaler):
+    if isinstance(model, Pipeline) and len(model) > 1 and isinstance(model[0], StandardScaler) and _is_plain(model[0]):
         inner = linear_form(model[1:])
         return None if inner is None else _unscaled(model[0], inner)
     if isinstance(model, Pipeline) and len(model) == 1:
@@ -211,10 +214,15 @@ def _vertices(given: ArrayLike) -> tuple[int, ...]:
     return tuple(sorted({int(vertex) for vertex in vertices}))
 
 
+def _is_plain(model: object) -> bool:
+    """Tell whether a model is one of scikit-learn or of countergraph, with nothing put in the place of its methods."""
+    known = type(model).__module__.startswith(("sklearn.", "countergraph."))
+    return known and not {"predict", "decision_function", "transform"} & vars(model).keys()
+
+
 def _is_binary_linear(model: object) -> TypeGuard[LinearInEdges]:
-    """Tell whether a model decides by the sign of a sum of weights: a class of its own may decide in another way."""
-    decides = getattr(type(model), "predict", type(model)).__module__
-    if not decides.startswith(("sklearn.", "countergraph.")):
+    """Tell whether a model decides by the sign of a sum of weights."""
+    if not _is_plain(model):
         return False
     if not (hasattr(model, "coef_") and hasattr(model, "intercept_") and hasattr(model, "classes_")):
         return False

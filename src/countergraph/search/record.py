@@ -32,6 +32,8 @@ class Record:
     """What was the best before, where results are to be confirmed."""
     crossed: int = 0
     """How many candidates changed the class."""
+    few: int = 0
+    """How many of these with no more changes than there may be."""
     failed: int = 0
     """How many did not."""
 
@@ -64,7 +66,7 @@ class Record:
     def rename(self, label: Label) -> None:
         """Begin anew, with another class of the graph itself."""
         self.forget()
-        self.label, self.crossed, self.failed = label, 0, 0
+        self.label, self.crossed, self.few, self.failed = label, 0, 0, 0
 
     def forget(self) -> None:
         """Drop everything that was found."""

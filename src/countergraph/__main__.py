@@ -1,0 +1,5 @@
+"""``python -m countergraph``."""
+
+from countergraph.cli import main
+
+main()
