@@ -55,6 +55,7 @@ def _draw_curve(axes: Axes, diverse: Diverse) -> None:
             axes.annotate(
                 f"{chosen} of {diverse.m}", (most, height), (0, -6), textcoords="offset points", ha="center", va="top"
             )
+    axes.margins(x=0.12)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set(xlabel="changes, at most", ylabel="diversity (mean Jaccard distance)", ylim=(-0.03, 1.05))
     axes.set_title(f"What differing costs (up to {diverse.m} chosen)", fontsize=11, color=INK, loc="left")

@@ -1,43 +1,71 @@
 """Search in words larger than an edge: moves that change all of a kind at once.
 
 The moves of the graph stand in a line, the smallest first, so the first that changes the class is the smallest that
-does. If none does alone, or half of the budget is spent, more and more are made at once, in random order, until the
-class changes, and then those are taken back that are not needed, the largest first; once with those that remove and
-once with those that add, since opposite moves undo each other's meaning. The distance is still the number of edges.
+does. When half of the budget is spent, more and more are made at once, in random order, until the class changes, and
+then those are taken back that are not needed, the largest first; once with those that remove and once with those that
+add, since opposite moves undo each other's meaning. If that fails, too, the rest of the line is asked about, and at
+last one move after the other is made. The distance is still the number of edges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 
-from countergraph.search.conversation import Answer, Flips, Found, Search, Task
+from countergraph.search.conversation import Answer, Attempt, Flips, Found, Search, Task
 from countergraph.search.prefix import stretched
 from countergraph.search.trim import trimmed
+
+Success = Generator[Flips, Answer, bool]
 
 
 def whole_moves(task: Task, start: Flips) -> Search:
     """Change all edges of a kind at once: of a region, between two coarse regions, inside a clique."""
-    costs = np.array([task.limits.cost(move) for move in task.moves])
-    alone = [index for index in np.argsort(costs, kind="stable") if task.limits.few(task.moves[index])]
-    for index in alone[: task.max_calls // 2]:
-        if (yield task.moves[index]).flipped:
-            return
-    order = task.rng.permutation(len(task.moves))
-    for present in (True, False):
-        line = np.array([index for index in order if task.graph[task.moves[index][0]] == present], dtype=np.intp)
-        found = yield from _in_moves(task, stretched(line))
+    moves = sorted(task.moves, key=task.limits.cost)
+    few = [move for move in moves if task.limits.few(move)]
+    removes = np.array([task.graph[move[0]] for move in moves], dtype=np.bool_)
+    order, half = task.rng.permutation(len(moves)), task.max_calls // 2
+    lines = (order[removes[order]], order[~removes[order]])
+    if (yield from _alone(few[:half])) or (yield from _together(moves, lines, stretched)):
+        return
+    if not (yield from _alone(few[half:])):
+        yield from _together(moves, lines, _one_by_one)
+
+
+def _alone(moves: Sequence[Flips]) -> Success:
+    """Make one of the moves."""
+    for move in moves:
+        if (yield move).flipped:
+            return True
+    return False
+
+
+def _together(moves: Sequence[Flips], lines: Sequence[Flips], forward: Callable[[Flips], Attempt]) -> Success:
+    """Make several moves of each line of numbers, then take back what is not needed."""
+    crossed = False
+    for line in lines:
+        found = yield from _in_moves(moves, forward(line))
         if found is not None:
-            yield from _in_moves(task, trimmed(found[np.argsort(-costs[found], kind="stable")]))
+            yield from _in_moves(moves, trimmed(np.sort(found)[::-1]))
+            crossed = True
+    return crossed
 
 
-def _in_moves(task: Task, search: Generator[Flips, Answer, Found]) -> Generator[Flips, Answer, Found]:
+def _one_by_one(order: Flips) -> Attempt:
+    """Make one move after the other: a black box may change its mind on the way, and change it back."""
+    for size in range(1, order.size + 1):
+        if (yield order[:size]).flipped:
+            return order[:size]
+    return None
+
+
+def _in_moves(moves: Sequence[Flips], search: Generator[Flips, Answer, Found]) -> Generator[Flips, Answer, Found]:
     """Let a search that asks about numbers of moves ask about the flips that these are."""
     try:
         numbers = next(search)
         while True:
-            answer = yield np.unique(np.concatenate([task.moves[number] for number in numbers]))
+            answer = yield np.unique(np.concatenate([moves[number] for number in numbers]))
             numbers = search.send(answer)
     except StopIteration as end:
         found: Found = end.value
