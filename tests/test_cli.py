@@ -22,7 +22,7 @@ from countergraph.graphs.pairs import to_adjacency
 def countergraph(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "COLUMNS": "100"}
     environment.pop("COUNTERGRAPH_DATA", None)
-    command = [sys.executable, "-c", "from countergraph.cli import main; main()", *map(str, words)]
+    command = [sys.executable, "-m", "countergraph", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
 
 
@@ -269,7 +269,7 @@ def test_what_was_found_is_not_lost_when_its_proof_is_interrupted(place: Path, t
     (tmp_path / "box.py").write_text(SLOW_TO_PROVE.format(n_edges + 4))
     words: list[object] = ["explain", place / "cohort.npz", f"program:{shlex.quote(sys.executable)} box.py"]
     words += ["--subject", "subject-003", "--method", "ofs", "--max-calls", 300, "--certify", 2, "--out", "found.json"]
-    command = [sys.executable, "-c", "from countergraph.cli import main; main()", *map(str, words)]
+    command = [sys.executable, "-m", "countergraph", *map(str, words)]
     running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "proving").exists():
         assert running.poll() is None, running.communicate()

@@ -190,16 +190,17 @@ def linear_form(model: object) -> LinearInEdges | None:
     Understands `LinearRule`, linear scikit-learn classifiers of two classes on edge vectors, also behind a
     `StandardScaler`, and the pipeline of `ContrastSubgraphs` and a linear classifier.
     """
-    if not _is_plain(model):
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
+    if not all(_is_plain(each) for each in (model, *steps)):
         return None
     if isinstance(model, Pipeline) and len(model) == 2 and isinstance(model[0], ContrastSubgraphs):
         last = model[1]
-        if _is_plain(model[0]) and _is_binary_linear(last):
+        if _is_binary_linear(last):
             n_regions = region_count(model[0].n_features_in_)
             intercept, classes = float(last.intercept_[0]), last.classes_.tolist()
             return LinearRule(model[0].subgraphs_, last.coef_[0], intercept, n_regions, classes)
         return None
-    if isinstance(model, Pipeline) and len(model) > 1 and isinstance(model[0], StandardScaler) and _is_plain(model[0]):
+    if isinstance(model, Pipeline) and len(model) > 1 and isinstance(model[0], StandardScaler):
         inner = linear_form(model[1:])
         return None if inner is None else _unscaled(model[0], inner)
     if isinstance(model, Pipeline) and len(model) == 1:
@@ -221,9 +222,7 @@ def _is_plain(model: object) -> bool:
 
 
 def _is_binary_linear(model: object) -> TypeGuard[LinearInEdges]:
-    """Tell whether a model decides by the sign of a sum of weights."""
-    if not _is_plain(model):
-        return False
+    """Tell whether a plain model decides by the sign of a sum of weights."""
     if not (hasattr(model, "coef_") and hasattr(model, "intercept_") and hasattr(model, "classes_")):
         return False
     return len(model.classes_) == 2 and len(np.atleast_2d(model.coef_)) == 1

@@ -162,14 +162,16 @@ class Task:
         return self.limits.pool(self.graph, present=True)
 
 
-def overheard(
-    search: Generator[Flips, Answer, Found], learn: Callable[[Flips, Answer], None]
+def relayed(
+    search: Generator[Flips, Answer, Found],
+    learn: Callable[[Flips, Answer], None] = lambda flips, answer: None,
+    ask: Callable[[Flips], Flips] = lambda flips: flips,
 ) -> Generator[Flips, Answer, Found]:
-    """Let somebody else learn from the answers to a search, too."""
+    """Let somebody else learn from the answers to a search, too, or put its questions in other words."""
     try:
         flips = next(search)
         while True:
-            answer = yield flips
+            answer = yield ask(flips)
             learn(flips, answer)
             flips = search.send(answer)
     except StopIteration as end:

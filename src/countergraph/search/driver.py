@@ -136,8 +136,6 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
                 record.calls[phase.name] += 1
                 answer = _answer(job, task.label, heard)
                 if answer.flipped:
-                    record.crossed += 1
-                    record.few += job.limits.few(candidate)
                     record.keep(candidate, heard.label, spare=job.confirm)
                 else:
                     record.failed += 1

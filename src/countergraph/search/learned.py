@@ -24,7 +24,7 @@ import numpy as np
 from countergraph.graphs.pairs import Floats
 from countergraph.search.bisection import bisection, random_order
 from countergraph.search.closeup import CloseUp
-from countergraph.search.conversation import NO_FLIPS, REST, Attempt, Flips, Part, Search, Task, overheard
+from countergraph.search.conversation import NO_FLIPS, REST, Attempt, Flips, Part, Search, Task, relayed
 from countergraph.search.enumeration import affordable, all_closer
 from countergraph.search.memory import guide_of
 from countergraph.search.prefix import bisected, race, shortened, stretched
@@ -96,9 +96,9 @@ def _second_look(task: Task, best: Flips) -> Part:
         return best
     guide = guide_of(task).alone()
     alone = replace(task, guide=guide)
-    found = yield from overheard(_forward(alone), guide.learn)
+    found = yield from relayed(_forward(alone), guide.learn)
     if found is not None and found.size <= HOPEFUL * best.size:
-        found = yield from overheard(_closer(alone, found), guide.learn)
+        found = yield from relayed(_closer(alone, found), guide.learn)
     return best if found is None else min(best, found, key=task.limits.rank)
 
 
@@ -125,7 +125,7 @@ def _narrowed(task: Task, flips: Flips) -> Part:
     if task.reference is not None or not guide_of(task).lonely:
         return (yield from winnowed(task, flips))
     look = CloseUp(flips, task.graph)
-    best = yield from overheard(winnowed(task, flips, COARSE), lambda asked, answer: look.learn(asked, answer.flipped))
+    best = yield from relayed(winnowed(task, flips, COARSE), lambda asked, answer: look.learn(asked, answer.flipped))
     return best if best.size <= SHORT else (yield from sifted(task, look, best))
 
 

@@ -43,7 +43,9 @@ class Record:
         return 2 * self.failed < self.crossed
 
     def keep(self, flips: Flips, label: Label, spare: bool = False) -> None:
-        """Keep a counterfactual if it is the best so far; with ``spare`` keep what was the best before, too."""
+        """Count a counterfactual, and keep it if it is the best so far; with ``spare`` also what was the best before."""
+        self.crossed += 1
+        self.few += self.limits.few(flips)
         if self.best is None or self.limits.rank(flips) < self.limits.rank(self.best):
             if spare and self.best is not None and self.best_label is not None:
                 self.earlier.append((self.best, self.best_label))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 
-from countergraph.search.conversation import Answer, Attempt, Flips, Found, Search, Task
+from countergraph.search.conversation import Answer, Attempt, Flips, Search, Task, relayed
 from countergraph.search.prefix import stretched
 from countergraph.search.trim import trimmed
 
@@ -43,11 +43,15 @@ def _alone(moves: Sequence[Flips]) -> Success:
 
 def _together(moves: Sequence[Flips], lines: Sequence[Flips], forward: Callable[[Flips], Attempt]) -> Success:
     """Make several moves of each line of numbers, then take back what is not needed."""
+
+    def union(numbers: Flips) -> Flips:
+        return np.unique(np.concatenate([moves[number] for number in numbers]))
+
     crossed = False
     for line in lines:
-        found = yield from _in_moves(moves, forward(line))
+        found = yield from relayed(forward(line), ask=union)
         if found is not None:
-            yield from _in_moves(moves, trimmed(np.sort(found)[::-1]))
+            yield from relayed(trimmed(np.sort(found)[::-1]), ask=union)
             crossed = True
     return crossed
 
@@ -58,15 +62,3 @@ def _one_by_one(order: Flips) -> Attempt:
         if (yield order[:size]).flipped:
             return order[:size]
     return None
-
-
-def _in_moves(moves: Sequence[Flips], search: Generator[Flips, Answer, Found]) -> Generator[Flips, Answer, Found]:
-    """Let a search that asks about numbers of moves ask about the flips that these are."""
-    try:
-        numbers = next(search)
-        while True:
-            answer = yield np.unique(np.concatenate([moves[number] for number in numbers]))
-            numbers = search.send(answer)
-    except StopIteration as end:
-        found: Found = end.value
-        return found
