@@ -43,7 +43,7 @@ class Record:
         return 2 * self.failed < self.crossed
 
     def keep(self, flips: Flips, label: Label, spare: bool = False) -> None:
-        """Count a counterfactual, and keep it if it is the best so far; with ``spare`` also what was the best before."""
+        """Count a counterfactual and keep it if it is the best so far; with ``spare`` also what was the best before."""
         self.crossed += 1
         self.few += self.limits.few(flips)
         if self.best is None or self.limits.rank(flips) < self.limits.rank(self.best):
