@@ -26,6 +26,13 @@ def countergraph(*words: object, cwd: Path | None = None) -> subprocess.Complete
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
 
 
+def begun(*words: object, cwd: Path) -> subprocess.Popen[str]:
+    """Begin a command that Ctrl-C stops, even where the tests run in the background of a shell, which ignores it."""
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{code}; from countergraph.cli import main; main()", *map(str, words)]
+    return subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a dataset file, a folder of matrices and a trained model."""
@@ -269,8 +276,7 @@ def test_what_was_found_is_not_lost_when_its_proof_is_interrupted(place: Path, t
     (tmp_path / "box.py").write_text(SLOW_TO_PROVE.format(n_edges + 4))
     words: list[object] = ["explain", place / "cohort.npz", f"program:{shlex.quote(sys.executable)} box.py"]
     words += ["--subject", "subject-003", "--method", "ofs", "--max-calls", 300, "--certify", 2, "--out", "found.json"]
-    command = [sys.executable, "-m", "countergraph", *map(str, words)]
-    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    running = begun(*words, cwd=tmp_path)
     while not (tmp_path / "proving").exists():
         assert running.poll() is None, running.communicate()
         time.sleep(0.1)
@@ -454,11 +460,7 @@ def test_reproduce_writes_a_page_goes_on_and_stops_at_ctrl_c(real_data: Path, tm
     assert gaps.returncode == 0, gaps.stderr
     assert (tmp_path / "new" / "reproduction.md").read_text().count("Not finished") == 2
     # All of figure 8 takes many seconds after its first row: the signal comes in the middle.
-    # What runs the tests may ignore Ctrl-C, as shells do in the background, and hand that on.
-    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    command = [sys.executable, "-c", f"{code}; from countergraph.cli import main; main()", "reproduce", "figure8"]
-    command += ["--data", str(real_data)]
-    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    running = begun("reproduce", "figure8", "--data", real_data, cwd=tmp_path)
     with cg.Store(tmp_path / "results" / "store.sqlite") as store:
         before = store.count()
         while store.count() == before and running.poll() is None:
