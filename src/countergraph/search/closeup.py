@@ -1,10 +1,10 @@
 """A close look at some changes of one graph: what each does, how sure that is, and how likely sets of them cross.
 
-How far each change carries the graph, and how far it is to the boundary, are a Gaussian. Changes of a kind, additions
-or removals, have a mean in common. An answer about a set of changes says whether their sum is more than the distance;
-the Gaussian with the mean and the covariances that follow from it takes the place of the one before (assumed density
-filtering). All covariances are kept, as one row for each answer: an answer about hundreds of changes says little of
-each, and much of their sum.
+How far each change carries the graph, and how far it is to the boundary, are a Gaussian. Changes at a region have
+something in common: what a connection more means to it, one less undoes. So have, a little, all additions and all
+removals. An answer about a set of changes says whether their sum is more than the distance; the Gaussian with the mean
+and the covariances that follow from it takes the place of the one before (assumed density filtering). All covariances
+are kept, as one row for each answer: an answer about hundreds of changes says little of each, and much of their sum.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from countergraph.graphs.pairs import Bits, Floats
+from countergraph.graphs.pairs import Bits, Floats, pair_ends, region_count
 from countergraph.search.conversation import Flips
 
 TINY = 1e-9
 ROOT_OF_TWO_PI = np.sqrt(2 * np.pi)
+AT_A_REGION, OF_A_KIND = 0.3, 0.1
+"""How far the changes at a region carry in common, and all of a kind; what each does for itself is 1."""
 ANSWERS = 64
 """For how many answers there is room at first."""
 
@@ -28,8 +30,8 @@ class _Forecast(NamedTuple):
 
     row: Floats
     """The set: ones for its changes and, in the last place, -1 for the distance."""
-    kinds: Floats
-    """Its sum over the changes of each kind."""
+    common: Floats
+    """What it has in common with other changes, at each region and of each kind."""
     known: Floats
     """What it shares with each answer so far."""
     level: float
@@ -53,13 +55,16 @@ class CloseUp:
         self.flips = flips
         self._place = np.empty(graph.size, dtype=np.intp)
         self._place[flips] = np.arange(flips.size)
-        present = graph[flips]
-        self._kinds = np.zeros((flips.size + 1, 2))
-        self._kinds[:-1] = np.stack([present, ~present], axis=1)
+        sides, n_regions = np.where(graph[flips], -1.0, 1.0), region_count(graph.size)
+        self._groups = np.zeros((3, flips.size + 1), dtype=np.intp)
+        self._groups[:, :-1] = [*(ends[flips] for ends in pair_ends(n_regions)), n_regions + graph[flips]]
+        """The two regions of each change, and its kind; none of the distance."""
+        self._shares = np.zeros((3, flips.size + 1))
+        self._shares[:, :-1] = [AT_A_REGION * sides, AT_A_REGION * sides, OF_A_KIND * np.ones(flips.size)]
         self._alone = np.append(np.ones(flips.size), float(flips.size) ** 2)
         """The variance of each by itself: of the changes and, in the last place, of the distance to the boundary."""
         self._means = np.zeros(flips.size + 1)
-        self._variances = self._alone + self._kinds.sum(axis=1)
+        self._variances = self._alone + (self._shares**2).sum(axis=0)
         self._answers = np.zeros((ANSWERS, flips.size + 1))
         self._told = 0
         self.learn(flips, True)
@@ -78,7 +83,8 @@ class CloseUp:
     def learn(self, flips: Flips, crossed: bool) -> None:
         """Take in whether some of the changes cross."""
         said = self._forecast(flips)
-        shared = self._alone * said.row + self._kinds @ said.kinds - said.known @ self._answers[: self._told]
+        alike = (self._shares * said.common[self._groups]).sum(axis=0)
+        shared = self._alone * said.row + alike - said.known @ self._answers[: self._told]
         sign = 1 if crossed else -1
         z = sign * said.level / said.deviation
         pull = np.exp(-z * z / 2 - log_ndtr(z)) / ROOT_OF_TWO_PI
@@ -88,9 +94,12 @@ class CloseUp:
     def _forecast(self, flips: Flips) -> _Forecast:
         row = np.zeros(self._means.size)
         row[self._place[flips]], row[-1] = 1, -1
-        kinds, known = row @ self._kinds, self._answers[: self._told] @ row
-        variance = self._alone @ row**2 + kinds @ kinds - known @ known
-        return _Forecast(row, kinds, known, float(row @ self._means), max(float(variance), TINY) ** 0.5)
+        common, known = self._in_common(row), self._answers[: self._told] @ row
+        variance = self._alone @ row**2 + common @ common - known @ known
+        return _Forecast(row, common, known, float(row @ self._means), max(float(variance), TINY) ** 0.5)
+
+    def _in_common(self, row: Floats) -> Floats:
+        return np.asarray(np.bincount(self._groups.ravel(), (self._shares * row).ravel()), dtype=np.float64)
 
     def _remember(self, covariances: Floats) -> None:
         if self._told == len(self._answers):
@@ -114,4 +123,4 @@ class CloseUp:
         self.flips = kept
         self._place[kept] = np.arange(kept.size)
         self._means, self._variances, self._alone = self._means[rows], self._variances[rows], self._alone[rows]
-        self._kinds, self._answers = self._kinds[rows], self._answers[:, rows]
+        self._groups, self._shares, self._answers = self._groups[:, rows], self._shares[:, rows], self._answers[:, rows]

@@ -30,18 +30,18 @@ from countergraph.search.memory import guide_of
 from countergraph.search.prefix import bisected, race, shortened, stretched
 from countergraph.search.proposals import LEARNED, STARTS, guided
 from countergraph.search.sift import sifted
-from countergraph.search.slant import at_the_hubs, at_the_rim
+from countergraph.search.slant import contrasted, levelled
 from countergraph.search.trim import trimmed
 from countergraph.search.views import strongest
 from countergraph.search.winnow import patience, winnowed
 
 WIDER = 1.3
 """How much larger than the one before each set is that chance alone suggests."""
-SMALL = 8
+SMALL = 16
 """Sets of up to so many changes are sought at the regions with few connections, and with many."""
 TRIES = 1000
 """How many random sets to ask about where nothing else crossed."""
-COARSE = 1 / 16
+COARSE = 1 / 10
 """A graph alone is winnowed in chunks of at least this share of what is left ..."""
 SHORT = 20
 """... and sifted if more changes than this are left."""
@@ -51,6 +51,8 @@ AGAIN = 0.65
 """What is undone down to this share is worth proposing around it again."""
 PROMISING = 5
 """How many more proposals in a row may fail where almost nothing of the best is thought to be needed."""
+FEWER_WAYS = 2
+"""How many less for a graph alone: half of the ways to propose something need others to know anything."""
 FEW = 4
 """So few changes are not worth a second look."""
 HOPEFUL = 2
@@ -122,7 +124,7 @@ def _forward(task: Task) -> Attempt:
 
 def _narrowed(task: Task, flips: Flips) -> Part:
     """Winnow what chance found. A graph of which nothing else is known is then looked at closely."""
-    if task.reference is not None or not guide_of(task).lonely:
+    if not _alone(task):
         return (yield from winnowed(task, flips))
     look = CloseUp(flips, task.graph)
     best = yield from relayed(winnowed(task, flips, COARSE), lambda asked, answer: look.learn(asked, answer.flipped))
@@ -137,7 +139,7 @@ def _glimpses(task: Task) -> Attempt:
     """
     size = 1.0
     while True:
-        for order in (at_the_rim, at_the_hubs) if size <= SMALL else (random_order,):
+        for order in (contrasted, levelled) if size <= SMALL else (random_order,):
             flips = order(task)
             if flips.size and (yield flips[: int(size)]).flipped:
                 return flips[: int(size)]
@@ -164,7 +166,7 @@ def _backward(task: Task, flips: Flips) -> Part:
 def _improved(task: Task, best: Flips) -> Part:
     """Propose closer counterfactuals until enough proposals in a row have failed, or been made before."""
     guide, failed = guide_of(task), 0.0
-    while task.limits.fewer(best) and failed < patience(best) + PROMISING * _promise(guide.gains(), best):
+    while task.limits.fewer(best) and failed < _endurance(task, best):
         way = guide.luck.pick(len(LEARNED), task.rng)
         candidate = task.limits.cheaper(LEARNED[way](task, best), best)
         if not candidate.size or guide.knows(candidate):
@@ -177,6 +179,16 @@ def _improved(task: Task, best: Flips) -> Part:
             guide.luck.tell(way, 0)
             failed += 1
     return best
+
+
+def _endurance(task: Task, best: Flips) -> float:
+    """Return how many proposals in a row may fail."""
+    return patience(best) + PROMISING * _promise(guide_of(task).gains(), best) - FEWER_WAYS * _alone(task)
+
+
+def _alone(task: Task) -> bool:
+    """Tell whether nothing is known but the answers about this one graph."""
+    return task.reference is None and guide_of(task).lonely
 
 
 def _promise(gains: Floats, best: Flips) -> float:

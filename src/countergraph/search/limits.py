@@ -12,6 +12,9 @@ from scipy.sparse.csgraph import connected_components
 
 from countergraph.graphs.pairs import Bits, Floats, Indices, pairs_at, to_adjacency
 
+ROUNDING = 1e-9
+"""What is less by no more than this share is no less: the same costs in another order add up to almost the same."""
+
 
 @dataclass(frozen=True, eq=False)
 class Limits:
@@ -70,7 +73,7 @@ class Limits:
     def cheaper(self, flips: Indices, best: Indices) -> Indices:
         """Return as many of some changes, from the first on, as there may be and as cost less than the best."""
         costs = np.ones(flips.size) if self.costs is None else self.costs[flips]
-        return flips[np.cumsum(costs) < self.cost(best)][: self.most]
+        return flips[np.cumsum(costs) < (1 - ROUNDING) * self.cost(best)][: self.most]
 
     def rank(self, flips: Indices) -> tuple[bool, float]:
         """Return what makes one counterfactual better than another: the smaller the better."""

@@ -12,9 +12,10 @@ import numpy as np
 
 from countergraph.search.closeup import CloseUp
 from countergraph.search.conversation import Flips, Part, Task
-from countergraph.search.winnow import patience
 
 DARING = 0.2
+PATIENCE, PATIENCE_PER_CHANGE = 4, 0.07
+"""How many questions in a row may fail at least, and where the best is long."""
 SURE, REMINDERS = 0.8, 3
 """How likely to cross the best must be thought, and how often it is told so at most, after a failure."""
 ROOM = 3
@@ -26,7 +27,7 @@ STUCK = 20
 def sifted(task: Task, look: CloseUp, best: Flips) -> Part:
     """Ask about the changes thought to do most, with some daring, until too many questions in a row have failed."""
     failed = 0
-    while best.size > 1 and failed < patience(best):
+    while best.size > 1 and failed < max(PATIENCE, PATIENCE_PER_CHANGE * best.size):
         candidate = _candidate(task, look, best)
         if not candidate.size:
             break
