@@ -1,8 +1,8 @@
 """Random flips that make the regions' numbers of connections differ more, or less.
 
 A black box that counts, walks or compares neighbourhoods notices most where a connection more or less is unusual: at
-both ends of the degrees. On the ASD cohort, of two or three such flips half as many sets again, or twice as many,
-change the mind of graph2vec as of flips anywhere; of fifty, twice as many.
+both ends of the degrees. On the ASD cohort 1.5 to 1.8 times as many sets of two or three such flips change the mind of
+graph2vec as of flips anywhere, and 1.6 or 2.3 times as many of fifty.
 """
 
 from __future__ import annotations
