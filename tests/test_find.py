@@ -11,7 +11,7 @@ import countergraph as cg
 from countergraph.errors import AnswerError, BlackBoxError, GraphError, InputError, Interrupted, SearchError
 from countergraph.graphs.pairs import to_adjacency
 from countergraph.search.conversation import NO_FLIPS
-from countergraph.search.driver import Job, Progress, run
+from countergraph.search.driver import Job, Progress, _Pace, run
 from countergraph.search.methods import Phase
 from tests.conftest import random_graphs
 
@@ -85,6 +85,15 @@ def test_string_classes() -> None:
     assert "classified as ill" in result.sentence
 
 
+def test_a_black_box_that_becomes_slow_is_asked_in_smaller_batches_at_once() -> None:
+    pace = _Pace(500)
+    for _ in range(2000):
+        pace.took(0.0)
+    assert pace.step == 500
+    pace.took(10.0)
+    assert pace.step == 250
+
+
 def test_a_time_limit_keeps_the_best_so_far() -> None:
     def slow(edges: np.ndarray) -> np.ndarray:
         time.sleep(0.02 * len(edges))
@@ -136,6 +145,7 @@ def test_ctrl_c_loses_nothing_either() -> None:
     with pytest.raises(Interrupted) as caught:
         cg.find_counterfactuals(breaks_after(60, KeyboardInterrupt()), GRAPHS, k=1)
     assert isinstance(caught.value, KeyboardInterrupt)
+    assert not isinstance(caught.value, Exception), "whoever catches exceptions does not swallow Ctrl-C"
     assert any(r.found for r in caught.value.results)
 
 
@@ -328,9 +338,12 @@ def test_a_target_that_is_never_answered_is_told() -> None:
         return np.where(adjacency.sum(axis=(1, 2)) > 8, "ASD", "TD")
 
     result = cg.find_counterfactual(box, np.zeros((6, 6), int), "ofs+obs", target="ADS")
-    assert result.sentence.endswith(": the classifier never answered ADS, only ASD and TD.")
+    assert result.sentence.endswith(": nothing that was asked was classified as ADS, only as ASD and TD.")
     assert cg.find_counterfactual(box, np.zeros((6, 6), int), "ofs+obs", target="ASD").found
     unexplained = replace(result, why="")
     assert unexplained.sentence.endswith(": nothing that was tried changes the class to ADS.")
+    told: list[cg.Counterfactual] = []
+    [returned] = cg.find_counterfactuals(box, np.zeros((1, 6, 6), int), "ofs+obs", target="ADS", finished=told.append)
+    assert [each.sentence for each in told] == [returned.sentence] == [result.sentence]
     numbered = cg.find_counterfactual(lambda a: a[:, 0, 1], np.zeros((6, 6), int), "ofs+obs", target=7)
-    assert "the classifier never answered class 7, only class 0 and class 1" in numbered.sentence
+    assert "nothing that was asked was classified as class 7, only as class 0 and class 1" in numbered.sentence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import tracemalloc
 from itertools import combinations
 from pathlib import Path
 from zlib import crc32
@@ -19,6 +18,7 @@ from countergraph.search.conversation import Answer
 from countergraph.search.learned import _needed
 from countergraph.search.luck import Luck
 from countergraph.search.memory import Memory
+from countergraph.search.record import SPARES, Record
 from countergraph.search.smoothing import Smoother
 from tests.conftest import random_graphs
 
@@ -234,15 +234,15 @@ def test_costs_are_minimised_where_all_can_be_asked(seed: int) -> None:
         assert result.cost == pytest.approx((crossing @ costs).min())
 
 
-def test_what_is_kept_to_fall_back_on_is_little() -> None:
-    graphs, weights = random_graphs(20, 60, seed=1, density=0.2), np.random.default_rng(0).normal(size=1770)
-    peaks = []
-    for confirm in (False, True):
-        tracemalloc.start()
-        cg.find_counterfactuals(box(lambda e: (e @ weights > 40).astype(int)), graphs, "ofs+obs", confirm=confirm)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < 2 * peaks[0]
+def test_what_is_kept_to_fall_back_on_is_the_latest() -> None:
+    record = Record({"ofs": 0})
+    for size in range(100, 0, -1):
+        record.keep(np.arange(size), 1, spare=True)
+    for size in range(1, SPARES + 2):
+        assert record.best is not None
+        assert record.best.size == size
+        record.fall_back()
+    assert record.best is None
 
 
 @pytest.mark.parametrize("method", ["ofs+obs", "bisect+ddmin"])

@@ -108,12 +108,14 @@ def test_names_of_regions_mean_what_the_atlas_says(store, model, cohort) -> None
     assert not any(min(pair) < 5 for each in mixed.found for pair in [*each.added, *each.removed])
 
 
-@pytest.mark.parametrize("what", [KeyboardInterrupt, RuntimeError])
-def test_whoever_stops_gets_what_the_store_has_and_what_was_found(store, cohort, what: type[BaseException]) -> None:
+@pytest.mark.parametrize(("what", "raised"), [(KeyboardInterrupt, Interrupted), (RuntimeError, BlackBoxError)])
+def test_whoever_stops_gets_what_the_store_has_and_what_was_found(
+    store, cohort, what: type[BaseException], raised: Any
+) -> None:
     oracle = cg.Oracle(model_that_stops(cohort, what, after=10**9))
     first = resume_counterfactuals(store, oracle, cohort, "ofs+obs", runs=1, box="it")
     oracle = cg.Oracle(model_that_stops(cohort, what, after=25))
-    with pytest.raises(cg.errors.PartialResultsError) as stopped:
+    with pytest.raises(raised) as stopped:
         resume_counterfactuals(store, oracle, cohort, "ofs+obs", runs=2, box="it")
     results = stopped.value.results
     assert [(each.graph_index, each.run) for each in results] == [(g, r) for g in range(len(cohort)) for r in range(2)]

@@ -3,7 +3,7 @@
 >>> import countergraph as cg
 >>> data = cg.make_cohort()
 >>> model = cg.train(data)
->>> result = cg.find_counterfactuals(model, data.subset(["subject-001"]))[0]
+>>> result = cg.find_counterfactuals(model, data.subset(["subject-001"]), dataset=data)[0]
 >>> print(result.sentence)  # doctest: +SKIP
 """
 

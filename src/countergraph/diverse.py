@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactuals
-from countergraph.errors import InputError, NothingLeftError, PartialResultsError, check_whole_numbers
+from countergraph.errors import BlackBoxError, InputError, Interrupted, NothingLeftError, check_whole_numbers
 from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
@@ -49,7 +49,7 @@ def find_diverse(
             [other] = find_counterfactuals(black_box, graphs, constraints=base, **options)
         except NothingLeftError:
             break
-        except PartialResultsError as error:
+        except (BlackBoxError, Interrupted) as error:
             error.results = Counterfactuals([*results, *error.results])
             raise
         results.append(replace(other, run=len(results)))

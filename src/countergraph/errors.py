@@ -10,12 +10,13 @@ Every error of countergraph is also the Python error that a caller would expect,
     │   └── FileError                      a file that cannot be used; the message starts with its path
     ├── NotFoundError (LookupError)        a name that nobody knows: a method, a subject, a dataset
     ├── SearchError (RuntimeError)         a search broke the rules of the conversation
-    └── PartialResultsError                stopped from outside; ``results`` is what was found until then
-        ├── BlackBoxError (RuntimeError)   the black box raised; ``__cause__`` is what
-        │   └── AnswerError (ValueError)   the black box answered nonsense
-        └── Interrupted (KeyboardInterrupt)    Ctrl-C during a search
+    └── BlackBoxError (RuntimeError)       the black box raised; ``__cause__`` is what
+        └── AnswerError (ValueError)       the black box answered nonsense
 
+    Interrupted (KeyboardInterrupt)            Ctrl-C during a search; ``except Exception`` does not catch it
     InconsistentAnswersWarning (UserWarning)   the black box answers differently when asked twice
+
+`BlackBoxError` and `Interrupted` stop a search from outside; their ``results`` are what was found until then.
 """
 
 from __future__ import annotations
@@ -54,14 +55,10 @@ class NotFoundError(CountergraphError, LookupError):
     """A name that nobody knows."""
 
 
-class PartialResultsError(CountergraphError):
-    """Something stopped a search from outside; ``results`` holds what was found until then."""
+class BlackBoxError(CountergraphError, RuntimeError):
+    """The black box raised; ``__cause__`` is what it raised, ``results`` what was found until then."""
 
     results: Any = ()
-
-
-class BlackBoxError(PartialResultsError, RuntimeError):
-    """The black box raised; ``__cause__`` is what it raised."""
 
 
 class AnswerError(BlackBoxError, ValueError):
@@ -72,8 +69,10 @@ class SearchError(CountergraphError, RuntimeError):
     """A search broke the rules of the conversation."""
 
 
-class Interrupted(PartialResultsError, KeyboardInterrupt):  # noqa: N818 - named like KeyboardInterrupt
-    """Ctrl-C during a search."""
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a search; ``results`` is what was found until then."""
+
+    results: Any = ()
 
 
 class InconsistentAnswersWarning(UserWarning):

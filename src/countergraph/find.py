@@ -12,9 +12,8 @@ from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import BlackBoxError, InputError, Interrupted
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Bits, as_edge_vector
+from countergraph.graphs.pairs import as_edge_vector
 from countergraph.oracle import Label
-from countergraph.oracle.answers import Labels, Scored
 from countergraph.request import Request
 from countergraph.search.driver import Ask, Progress, run
 from countergraph.search.record import Record
@@ -106,8 +105,8 @@ def find_counterfactuals(
     Parameters
     ----------
     graphs
-        A `GraphDataset`, or a stack of matrices (m, n, n) or of edge vectors (m, pairs). A `GraphDataset` is also the
-        default ``dataset``, and gives the results names.
+        A `GraphDataset`, or a stack of matrices (m, n, n) or of edge vectors (m, pairs). A `GraphDataset` gives the
+        results names and, if it holds more than one class, is the default ``dataset``.
     runs
         Searches for each graph: how many, or which. ``runs=[3]`` is the fourth of ``runs=4``, except where they learn
         from each other (`learned`).
@@ -147,24 +146,18 @@ def carry_out(
 ) -> Counterfactuals:
     """Search what is asked for. Whatever stops it gets to know what was found until then."""
     records: list[Record] = []
-    heard: set[Label] = set()
-
-    def listen(batch: Bits) -> Labels | Scored:
-        answers = ask(batch)
-        heard.update((answers.labels if isinstance(answers, Scored) else answers).tolist())
-        return answers
 
     def results() -> Counterfactuals:
         for record in records:
             record.hold_to_most()
-        return Counterfactuals([request.result(number, record, heard) for number, record in enumerate(records)])
+        return Counterfactuals([request.result(number, record) for number, record in enumerate(records)])
 
     def tell(number: int) -> None:
         if finished is not None:
             finished(request.result(number, records[number]))
 
     try:
-        run(listen, request.jobs, time_limit=time_limit, progress=progress, finished=tell, records=records)
+        run(ask, request.jobs, time_limit=time_limit, progress=progress, finished=tell, records=records)
     except BlackBoxError as error:
         error.results = results()
         raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -133,8 +133,7 @@ class Request:
     @cached_property
     def jobs(self) -> list[Job]:
         """One for each graph and run, the runs of a graph next to each other."""
-        reference = None if self.dataset is None else Reference(self.dataset.edges, self.dataset.labels)
-        jobs = []
+        jobs, reference = [], _reference(self.dataset)
         for graph, limits, words in zip(self.edges, self._limits, self._words, strict=True):
             moves = [move.flips for move in words]
             for run in self.runs:
@@ -153,8 +152,8 @@ class Request:
             )
         return answers
 
-    def result(self, number: int, record: Record, heard: Collection[Label] = ()) -> Counterfactual:
-        """Return what came of a job; ``heard`` are all classes that the black box answered, where that is known."""
+    def result(self, number: int, record: Record) -> Counterfactual:
+        """Return what came of a job."""
         index, run = divmod(number, len(self.runs))
         limits = self._limits[index]
         result = Counterfactual(
@@ -175,10 +174,10 @@ class Request:
             cost=None if limits.costs is None or record.best is None else limits.cost(record.best),
             classes=self.classes,
         )
-        return result if result.found else replace(result, why=self._why(result, record, heard))
+        return result if result.found else replace(result, why=self._why(result, record))
 
-    def _why(self, result: Counterfactual, record: Record, heard: Collection[Label]) -> str:
-        target, *answered = (str(result.class_name(label)) for label in (self.target, *sorted(heard)))
+    def _why(self, result: Counterfactual, record: Record) -> str:
+        target, *answered = (str(result.class_name(label)) for label in (self.target, *sorted(record.heard)))
         wanted = None if self.target is None else target
         return why_nothing(record.crossed, record.few, record.limits.most, wanted, answered)
 
@@ -190,13 +189,21 @@ def oracle_of(black_box: object) -> Oracle:
     return Oracle(black_box, classes=black_box.classes if isinstance(black_box, Model) else None)
 
 
+def _reference(dataset: GraphDataset | None) -> Reference | None:
+    """Return what there is to learn from: nothing, if all labels are the same."""
+    if dataset is None or np.unique(dataset.labels).size < 2:
+        return None
+    return Reference(dataset.edges, dataset.labels)
+
+
 def _check_dataset(phases: tuple[Phase, ...], dataset: object, edges: Bits) -> None:
     if dataset is not None and not isinstance(dataset, GraphDataset):
         raise InputError(f"dataset must be a GraphDataset, not {type(dataset).__name__}")
     needing = [phase.name for phase in phases if phase.needs_dataset]
-    if needing and dataset is None:
+    if needing and _reference(dataset) is None:
         learn = "learn" if len(needing) > 1 else "learns"
-        raise InputError(f"{' and '.join(needing)} {learn} from labelled graphs: give a GraphDataset as dataset=")
+        which = "labelled graphs" if dataset is None else "graphs of several classes, these are of one"
+        raise InputError(f"{' and '.join(needing)} {learn} from {which}: give a GraphDataset as dataset=")
     if dataset is not None and dataset.edges.shape[1] != edges.shape[1]:
         raise InputError(
             f"the graphs have {edges.shape[1]} pairs, the dataset {dataset.edges.shape[1]}: they differ in regions"

@@ -146,12 +146,12 @@ def why_nothing(crossed: int, few: int, most: int | None, target: str | None, he
     """Say what is known of a search that found nothing beside how it stopped; nothing if nothing is.
 
     ``crossed`` is how many candidates changed the class, ``few`` how many of them with at most ``most`` changes,
-    ``heard`` the classes that the black box answered.
+    ``heard`` the classes that the black box answered to it.
     """
     if crossed and not few and most is not None:
         return f"only more than {count(most, 'change')} changed the class"
     if crossed:
         return "what changed the class did not when the classifier was asked again"
     if target is not None and heard and target not in heard:
-        return f"the classifier never answered {target}, only {join(heard)}"
+        return f"nothing that was asked was classified as {target}, only as {join(heard)}"
     return ""

@@ -50,7 +50,6 @@ from countergraph.errors import (
     BlackBoxError,
     InputError,
     Interrupted,
-    PartialResultsError,
     TooMuchError,
     check_whole_numbers,
 )
@@ -127,12 +126,12 @@ def explain(
     black_box = open_black_box(model, data, root)
     options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "target": label_of(target, data)}
     options |= {"constraints": asked, "scores": scores, "confirm": confirm}
-    stopped: PartialResultsError | None = None
+    stopped: BlackBoxError | Interrupted | None = None
     with progress_bar(f"explaining {subject}", not (json or quiet)) as progress, opened_store(keep) as store:
         find = _finder(store, model, time_limit, runs, diverse)
         try:
             results = find(black_box, person, method=method, dataset=data, progress=progress, **options)
-        except PartialResultsError as error:
+        except (BlackBoxError, Interrupted) as error:
             results, stopped = error.results, error
     if stopped is not None and not results.found:
         raise stopped
@@ -170,7 +169,9 @@ def explain(
         raise typer.Exit(1)
 
 
-def _proven(black_box: object, best: Counterfactual, radius: int) -> tuple[Counterfactual, PartialResultsError | None]:
+def _proven(
+    black_box: object, best: Counterfactual, radius: int
+) -> tuple[Counterfactual, BlackBoxError | Interrupted | None]:
     """Prove what can be, less if that is too much; what was found is not lost when the proof is interrupted."""
     from countergraph.prove import certify
 

@@ -10,7 +10,7 @@ from functools import partial
 
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
-from countergraph.errors import BlackBoxError, Interrupted, PartialResultsError
+from countergraph.errors import BlackBoxError, Interrupted
 from countergraph.experiments.fingerprint import fingerprint
 from countergraph.experiments.replay import Replay
 from countergraph.experiments.row import Place, Row
@@ -83,7 +83,7 @@ def resume_counterfactuals(
                 if not places:
                     time.sleep(PAUSE)
     except (BlackBoxError, KeyboardInterrupt) as error:
-        stopped = error if isinstance(error, PartialResultsError) else Interrupted("interrupted")
+        stopped = error if isinstance(error, BlackBoxError | Interrupted) else Interrupted("interrupted")
         stopped.results = _together(finished(), stopped.results)
         raise stopped from error.__cause__
     return finished()
@@ -128,7 +128,7 @@ def search(
         at_once = None if setting.shares else partial(kept, graphs)
         try:
             results = carry_out(request, replay or request.ask, None, progress, at_once)
-        except PartialResultsError as error:
+        except (BlackBoxError, Interrupted) as error:
             found = [replace(each, graph_index=graphs[each.graph_index]) for each in error.results]
             error.results = Counterfactuals(found)
             raise

@@ -17,7 +17,7 @@ import pandas as pd
 from countergraph.classifiers.model import Model
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
-from countergraph.errors import FileError, InputError, Interrupted, PartialResultsError, check_whole_numbers
+from countergraph.errors import BlackBoxError, FileError, InputError, Interrupted, check_whole_numbers
 from countergraph.experiments.resume import resume_counterfactuals
 from countergraph.experiments.store import Store
 from countergraph.explain.contrastive import changes
@@ -373,8 +373,8 @@ def make_report(
         if names and not any(phase.learns or phase.needs_moves for phase in parse_method(method)):
             closest = find(black_box, data, "learned", **options)
         return Report(black_box, data, results, local, closest=closest, diverse=diverse).certified()
-    except (PartialResultsError, KeyboardInterrupt) as error:
-        stopped = error if isinstance(error, PartialResultsError) else Interrupted("interrupted")
+    except (BlackBoxError, KeyboardInterrupt) as error:
+        stopped = error if isinstance(error, BlackBoxError | Interrupted) else Interrupted("interrupted")
         stopped.results = Counterfactuals([*results, *chain(*local.values()), *closest, *stopped.results])
         raise stopped from error.__cause__
 

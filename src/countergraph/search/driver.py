@@ -222,6 +222,7 @@ class _Lane(NamedTuple):
     talk: Conversation
     number: int
     graph: Bits
+    record: Record
 
 
 class _Lanes:
@@ -238,7 +239,7 @@ class _Lanes:
 
     def enter(self, number: int, job: Job, record: Record) -> None:
         talk = converse(job, record, self.trust, self.memory)
-        self._take(_Lane(talk, number, job.graph))
+        self._take(_Lane(talk, number, job.graph, record))
         self.questions[-1] = _question(talk)
 
     def _take(self, lane: _Lane) -> None:
@@ -297,6 +298,7 @@ class _Lanes:
 
     def tell(self, row: int, heard: Heard) -> None:
         """Hand a lane its answer."""
+        self.lanes[row].record.heard.add(heard.label)
         self.lanes[row].talk.send(heard)
 
 
@@ -315,14 +317,14 @@ class _Pace:
 
     SLOW, FAST = 0.5, 0.1
 
-    def __init__(self) -> None:
-        self.step = 1
+    def __init__(self, most: int) -> None:
+        self.most, self.step = most, 1
 
     def took(self, seconds: float) -> None:
         if seconds > self.SLOW:
             self.step = max(1, self.step // 2)
         elif seconds < self.FAST:
-            self.step *= 2
+            self.step = min(2 * self.step, self.most)
 
 
 def run(
@@ -362,7 +364,7 @@ def run(
     lanes = _Lanes(min(len(jobs), max(1, LANE_BYTES // n_pairs)), n_pairs, memory)
     waiting = zip(range(len(jobs)), jobs, records, strict=True)
     _fill(lanes, waiting)
-    pace, calls = _Pace(), 0
+    pace, calls = _Pace(len(lanes.bits)), 0
     while lanes.lanes:
         rows = slice(0, 0)
         while rows.stop < len(lanes.lanes):

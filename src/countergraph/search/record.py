@@ -36,6 +36,8 @@ class Record:
     """How many of these with no more changes than there may be."""
     failed: int = 0
     """How many did not."""
+    heard: set[Label] = field(default_factory=set)
+    """All classes that the black box answered."""
 
     @property
     def one_sided(self) -> bool:
