@@ -29,13 +29,14 @@ METHODS = [*FORWARD, "ofs+obs", "dfs+dbs", "ds+lbs", "bisect+ddmin", "bisect+evo
 
 
 def small_data(seed: int, classes: int) -> tuple[cg.GraphDataset, Any]:
-    rng = np.random.default_rng(seed)
-    weights, cuts = rng.normal(size=15), np.sort(rng.normal(size=classes - 1))
+    rng, edges = np.random.default_rng(seed), random_graphs(8, N, seed, 0.5)
+    weights = rng.normal(size=15)
+    scores = np.unique(edges @ weights)
+    cuts = np.sort(rng.choice((scores[1:] + scores[:-1]) / 2, classes - 1, replace=False))
 
     def box(edges: np.ndarray) -> np.ndarray:
         return np.searchsorted(cuts, edges[:, FIRST, SECOND] @ weights)
 
-    edges = random_graphs(8, N, seed, 0.5)
     labels = np.searchsorted(cuts, edges @ weights)
     names = tuple("abc"[:classes])
     return cg.GraphDataset(edges, labels, classes=names, atlas=ATLAS), box

@@ -314,7 +314,7 @@ def test_a_sentence_says_why_nothing_was_found() -> None:
     few = cg.find_counterfactual(
         lambda a: (a.sum(axis=(1, 2)) > 8).astype(int), graph, "ofs", constraints=cg.Constraints(most=3)
     )
-    assert few.sentence.endswith(": only more than 3 changes changed the class.")
+    assert few.sentence.endswith(": all that changed the class were more than 3 changes.")
     assert not few.found
     answers = iter([0, 1])
     once = cg.find_counterfactual(

@@ -149,7 +149,7 @@ def why_nothing(crossed: int, few: int, most: int | None, target: str | None, he
     ``heard`` the classes that the black box answered to it.
     """
     if crossed and not few and most is not None:
-        return f"only more than {count(most, 'change')} changed the class"
+        return f"all that changed the class were more than {count(most, 'change')}"
     if crossed:
         return "what changed the class did not when the classifier was asked again"
     if target is not None and heard and target not in heard:

@@ -83,6 +83,9 @@ class Guide(Protocol):
     def lonely(self) -> bool:
         """Whether there is hardly any other graph to learn from."""
 
+    def aim(self, limits: Limits) -> None:
+        """Mind other limits from now on."""
+
     def alone(self) -> Guide:
         """Return a guide that knows nothing yet, and will know the answers to this search only."""
 
@@ -150,6 +153,22 @@ class Task:
         if self.limits.costs is None:
             return weights
         return (1.0 if weights is None else weights) * self.limits.costs
+
+    def leading(self, order: Flips) -> Flips:
+        """Return as much of an order as may be, the last changes left out first."""
+        return self.limits.fit(self.graph, order)
+
+    def trailing(self, line: Flips) -> Flips:
+        """Return as much of a line as may be, the first changes left out first."""
+        return self.limits.fit(self.graph, line[::-1])[::-1]
+
+    def by_turns(self, order: Flips) -> Flips:
+        """Return an order of which every beginning may be: where edges are kept, additions and removals by turns."""
+        if not self.limits.keep_edges:
+            return order
+        removals, additions = order[self.graph[order]], order[~self.graph[order]]
+        n = min(removals.size, additions.size)
+        return np.stack([additions[:n], removals[:n]], axis=1).ravel()
 
     @property
     def additions(self) -> Flips:

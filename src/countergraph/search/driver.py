@@ -111,7 +111,7 @@ def _task(job: Job, own: Heard, rng: np.random.Generator, memory: Memory | None)
     label, score = own.label, _answer(job, own.label, own).score
     if label == job.target:
         return None
-    guide = None if memory is None else memory.guide(job.graph, label, job.target, job.limits.counting, score)
+    guide = None if memory is None else memory.guide(job.graph, label, job.target, job.limits, score)
     return Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves, guide)
 
 

@@ -17,6 +17,6 @@ def evolution(task: Task, start: Flips) -> Search:
     while best.size > 1 and failed < PATIENCE:
         candidate = MUTATIONS[task.rng.integers(len(MUTATIONS))](task, best)
         if (yield candidate).flipped:
-            best, failed = (yield from trimmed(shuffled(candidate, task.rng, task.dearly()))), 0
+            best, failed = (yield from trimmed(shuffled(candidate, task.rng, task.dearly()), task.trailing)), 0
         else:
             failed += 1

@@ -26,9 +26,10 @@ from countergraph.search.bisection import bisection, random_order
 from countergraph.search.closeup import CloseUp
 from countergraph.search.conversation import NO_FLIPS, REST, Attempt, Flips, Part, Search, Task, relayed
 from countergraph.search.enumeration import affordable, all_closer
+from countergraph.search.limits import Limits
 from countergraph.search.memory import guide_of
 from countergraph.search.prefix import bisected, race, shortened, stretched
-from countergraph.search.proposals import LEARNED, STARTS, guided
+from countergraph.search.proposals import LEARNED, STARTS, guided, what_all_learned
 from countergraph.search.sift import sifted
 from countergraph.search.slant import contrasted, levelled
 from countergraph.search.trim import trimmed
@@ -61,20 +62,38 @@ HOPEFUL = 2
 
 def learned(task: Task, start: Flips) -> Search:
     """Follow what all searches of the run have learned, forward, around the boundary and backward."""
-    best = yield from _closer(replace(task, limits=task.limits.counting), (yield from _forward(task)))
-    if best is not None and task.limits.counting is not task.limits and task.limits.few(best):
-        best = yield from _closer(task, best)
+    free = _aimed(task, replace(task.limits, most=None))
+    best = yield from _forward(free)
     if best is not None:
-        best = yield from (_second_look if guide_of(task).lonely else _last_look)(task, best)
+        best = yield from _closer(free, best)
+        best = yield from (_second_look if guide_of(task).lonely else _last_look)(free, best)
+        if task.limits.costs is not None and not task.limits.few(best):
+            best = yield from _fewer(task, best)
     yield from all_closer(task, best)
 
 
-def _closer(task: Task, best: Flips | None) -> Attempt:
+def _aimed(task: Task, limits: Limits) -> Task:
+    """Return the task with other limits, which its guide minds from now on."""
+    guide_of(task).aim(limits)
+    return replace(task, limits=limits)
+
+
+def _fewer(task: Task, best: Flips) -> Part:
+    """Come down to as few changes as there may be, whatever they cost, and then make them cheaper."""
+    counting = _aimed(task, replace(task.limits, costs=None, most=None))
+    anew = yield from _forward(counting)
+    best = yield from _closer(counting, best if anew is None else min(best, anew, key=len))
+    if task.limits.few(best):
+        best = yield from _closer(_aimed(task, task.limits), best)
+    return best
+
+
+def _closer(task: Task, best: Flips) -> Part:
     """Propose and undo by turns, as long as undoing makes much of what was proposed superfluous."""
     undone, before = None, np.inf
-    while best is not None and best.size < AGAIN * before:
+    while task.limits.cost(best) < AGAIN * before:
         best = yield from _improved(task, best)
-        before = best.size
+        before = task.limits.cost(best)
         if best is not undone:
             best = undone = yield from _backward(task, best)
     return best
@@ -85,21 +104,22 @@ def _last_look(task: Task, best: Flips) -> Part:
     yield REST
     first = best
     while True:
-        candidate = task.limits.cheaper(guided(task, best), best)
+        candidate = _candidate(task, guided(task, best), best)
         if not candidate.size or guide_of(task).knows(candidate) or not (yield candidate).flipped:
             break
-        best = yield from shortened(candidate)
-    return best if best.size > AGAIN * first.size else (yield from _backward(task, best))
+        best = task.leading((yield from shortened(candidate)))
+    much = task.limits.cost(best) > AGAIN * task.limits.cost(first)
+    return best if much else (yield from _backward(task, best))
 
 
 def _second_look(task: Task, best: Flips) -> Part:
     """Search by what the graph's own answers say, where labels had a say; return the closer of the two results."""
-    if task.reference is None or best.size <= FEW:
+    if task.reference is None or (task.limits.costs is None and best.size <= FEW):
         return best
     guide = guide_of(task).alone()
     alone = replace(task, guide=guide)
     found = yield from relayed(_forward(alone), guide.learn)
-    if found is not None and found.size <= HOPEFUL * best.size:
+    if found is not None and task.limits.cost(found) <= HOPEFUL * task.limits.cost(best):
         found = yield from relayed(_closer(alone, found), guide.learn)
     return best if found is None else min(best, found, key=task.limits.rank)
 
@@ -111,15 +131,18 @@ def _forward(task: Task) -> Attempt:
     else:
         found, winner = yield from race(orders, guide_of(task).starts, task.rng)
         if found is not None and STARTS[winner] is not random_order:
-            return found
+            return task.leading(found)
     for order in (task.rng.permutation(task.removals), task.rng.permutation(task.additions)):
         if found is None:
             found = yield from stretched(order)
     if found is None:
         found = yield from bisection(task, NO_FLIPS)
+    if found is None and not guide_of(task).lonely:
+        yield REST
+        found = yield from stretched(what_all_learned(task))
     if found is None and not affordable(task, None):
         found = yield from _anywhere(task)
-    return found if found is None else (yield from _narrowed(task, found))
+    return found if found is None else (yield from _narrowed(task, task.leading(found)))
 
 
 def _narrowed(task: Task, flips: Flips) -> Part:
@@ -160,7 +183,8 @@ def _anywhere(task: Task) -> Attempt:
 
 def _backward(task: Task, flips: Flips) -> Part:
     guide = guide_of(task)
-    return (yield from trimmed(flips[np.argsort(guide.gains()[flips], kind="stable")], guide.hopeless))
+    line = flips[np.argsort(guide.gains()[flips], kind="stable")]
+    return (yield from trimmed(line, task.trailing, guide.hopeless))
 
 
 def _improved(task: Task, best: Flips) -> Part:
@@ -168,17 +192,22 @@ def _improved(task: Task, best: Flips) -> Part:
     guide, failed = guide_of(task), 0.0
     while task.limits.fewer(best) and failed < _endurance(task, best):
         way = guide.luck.pick(len(LEARNED), task.rng)
-        candidate = task.limits.cheaper(LEARNED[way](task, best), best)
+        candidate = _candidate(task, LEARNED[way](task, best), best)
         if not candidate.size or guide.knows(candidate):
             failed += 1 / REPEATS
         elif (yield candidate).flipped:
             before, failed = task.limits.cost(best), 0
-            best = yield from shortened(candidate)
+            best = task.leading((yield from shortened(candidate)))
             guide.luck.tell(way, 1 - task.limits.cost(best) / before)
         else:
             guide.luck.tell(way, 0)
             failed += 1
     return best
+
+
+def _candidate(task: Task, order: Flips, best: Flips) -> Flips:
+    """Return as much of an order as may be and as costs less than the best."""
+    return task.leading(task.limits.cheaper(task.by_turns(order), best))
 
 
 def _endurance(task: Task, best: Flips) -> float:

@@ -5,7 +5,7 @@ The driver holds every candidate of every search to these. A search may look at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -60,11 +60,6 @@ class Limits:
         costs = self.costs if self.allowed is None else self.costs[self.allowed]
         fewer = int((np.cumsum(np.sort(costs)) < self.cost(best)).sum())
         return fewer if self.most is None else min(fewer, self.most)
-
-    @property
-    def counting(self) -> Limits:
-        """The same without the costs where the number of changes is limited, too: what is cheap may be many."""
-        return self if self.most is None or self.costs is None else replace(self, costs=None)
 
     def few(self, flips: Indices) -> bool:
         """Tell whether these are not more changes than there may be."""

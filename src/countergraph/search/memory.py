@@ -273,6 +273,10 @@ class MemoryGuide:
         """Whether there is hardly any other graph to learn from; searching the same one again does not count."""
         return len(self.memory.different) < ENOUGH
 
+    def aim(self, limits: Limits) -> None:
+        """Mind other limits from now on."""
+        self.limits, self._neighbours = limits, None
+
     def alone(self) -> Guide:
         """Return a guide that knows nothing yet, and will know the answers to this search only."""
         return Memory(self.memory.n_pairs).guide(self.graph, self.label, self.target, self.limits)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from countergraph.graphs.pairs import Floats
 from countergraph.search.bisection import random_order
 from countergraph.search.conversation import Flips, Task
 from countergraph.search.memory import guide_of
@@ -20,12 +21,12 @@ LONGEST_WALK = 341
 
 def what_all_learned(task: Task) -> Flips:
     """Order the flips by what all searches of the run have learned."""
-    return strongest(guide_of(task).gains(), task.graph.size)
+    return _strongest(task, guide_of(task).gains(), task.graph.size)
 
 
 def towards_the_nearest(task: Task) -> Flips:
     """Order the flips by whether they lead towards the nearest graphs of another class."""
-    return strongest(guide_of(task).neighbours(), task.graph.size)
+    return _strongest(task, guide_of(task).neighbours(), task.graph.size)
 
 
 def towards_like_components(task: Task) -> Flips:
@@ -51,19 +52,19 @@ def room(task: Task, best: Flips) -> int:
 
 def guided(task: Task, best: Flips) -> Flips:
     """Take what all searches of the run have learned."""
-    return strongest(guide_of(task).gains(), room(task, best))
+    return _strongest(task, guide_of(task).gains(), room(task, best))
 
 
 def daring(task: Task, best: Flips) -> Flips:
     """Do the same, but give the uncertain a chance."""
     guide = guide_of(task)
     noise = task.rng.standard_normal(task.graph.size)
-    return strongest(guide.gains() + DARING * guide.doubts() * noise, room(task, best))
+    return _strongest(task, guide.gains() + DARING * guide.doubts() * noise, room(task, best))
 
 
 def neighbourly(task: Task, best: Flips) -> Flips:
     """Go towards the nearest graphs of another class."""
-    return strongest(guide_of(task).neighbours(), room(task, best))
+    return _strongest(task, guide_of(task).neighbours(), room(task, best))
 
 
 def by_component(task: Task, best: Flips) -> Flips:
@@ -90,7 +91,7 @@ def swapped(task: Task, best: Flips) -> Flips:
     hopes = guide.gains() + task.rng.normal(0, 0.1, task.graph.size) if task.rng.random() < 0.5 else guide.neighbours()
     hopes = hopes.copy()
     hopes[best] = 0
-    return np.concatenate([line[:-undone], strongest(hopes, undone - 1)])
+    return np.concatenate([line[:-undone], _strongest(task, hopes, undone - 1)])
 
 
 def exchanged(task: Task, best: Flips) -> Flips:
@@ -108,6 +109,16 @@ def thinned(task: Task, best: Flips) -> Flips:
 def fresh(task: Task, best: Flips) -> Flips:
     """Start anew with random changes, few or many."""
     return random_order(task)[: _any_size(task, best.size - 1)]
+
+
+def _strongest(task: Task, gains: Floats, size: int) -> Flips:
+    """Return the flips of the largest gains; where edges are kept, additions and removals by turns."""
+    if not task.limits.keep_edges:
+        return strongest(gains, size)
+    additions, removals = (pool[np.argsort(-gains[pool], kind="stable")] for pool in (task.additions, task.removals))
+    pairs = task.by_turns(np.concatenate([additions, removals])).reshape(-1, 2)
+    worthwhile: Flips = pairs[gains[pairs].sum(axis=1) > 0].ravel()
+    return worthwhile[:size]
 
 
 def _any_size(task: Task, most: int) -> int:

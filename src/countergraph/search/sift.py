@@ -6,8 +6,6 @@ tell which changes do most. Where most changes do nothing, winnowing is done soo
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from countergraph.search.closeup import CloseUp
@@ -49,9 +47,9 @@ def _candidate(task: Task, look: CloseUp, best: Flips) -> Flips:
     hopes = look.means + DARING * look.doubts * task.rng.standard_normal(look.flips.size)
     if task.limits.costs is not None:
         hopes = hopes / task.limits.costs[look.flips]
-    order = replace(task.limits, most=None).cheaper(look.flips[np.argsort(-hopes)], best)
+    order = task.limits.cheaper(task.by_turns(look.flips[np.argsort(-hopes)]), best)
     likely = look.levels(order) > 0
-    return order[: 1 + int(likely.argmax())] if likely.any() else order
+    return task.leading(order[: 1 + int(likely.argmax())] if likely.any() else order)
 
 
 def _remind(look: CloseUp, best: Flips) -> None:

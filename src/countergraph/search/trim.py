@@ -13,16 +13,24 @@ FIRST = 16
 """The first chunk is one in so many of the changes."""
 
 
-def trimmed(line: Flips, knows: Callable[[Flips], bool] = lambda flips: False) -> Part:
+def trimmed(
+    line: Flips,
+    fit: Callable[[Flips], Flips] = lambda line: line,
+    knows: Callable[[Flips], bool] = lambda flips: False,
+) -> Part:
     """Undo chunks from the start of a line of changes: larger ones after two successes, smaller ones after a failure.
 
-    Every change that is left was tried alone; what ``knows`` tells to fail is not asked.
+    Every change that is left was tried alone, but for what had to go with it: ``fit`` says what may be left of a line.
+    What ``knows`` tells to fail is not asked.
     """
     at, k, lucky = 0, max(1, line.size // FIRST), False
     while at < line.size:
         k = min(k, line.size - at)
-        candidate = np.concatenate([line[:at], line[at + k :]])
+        tried, rest = line[:at], line[at + k :]
+        candidate, kept = np.concatenate([tried, rest]), fit(np.concatenate([rest, tried]))
+        candidate = candidate if kept.size == candidate.size else candidate[np.isin(candidate, kept)]
         if candidate.size and not knows(candidate) and (yield candidate).flipped:
+            at = int(np.isin(tried, candidate).sum())
             line, k, lucky = candidate, 2 * k if lucky else k, True
         else:
             at, k, lucky = at + (k == 1), max(1, k // 2), False
@@ -34,4 +42,4 @@ def delta_debugging(task: Task, start: Flips) -> Search:
     line, before = start, -1
     while line.size != before:
         before = line.size
-        line = yield from trimmed(shuffled(line, task.rng, task.dearly()))
+        line = yield from trimmed(shuffled(line, task.rng, task.dearly()), task.trailing)

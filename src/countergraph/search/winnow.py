@@ -21,7 +21,7 @@ def patience(flips: Flips) -> float:
 
 
 def winnowed(task: Task, flips: Flips, coarse: float = 0.0) -> Part:
-    """Undo chunks at random, rather of what is thought to be of less use, until too many fail.
+    """Undo chunks at random, rather of what is thought to be of less use, or costs more, until too many fail.
 
     Stop, too, where only chunks can be undone that are less than ``coarse``, a share of what is left.
     """
@@ -29,7 +29,9 @@ def winnowed(task: Task, flips: Flips, coarse: float = 0.0) -> Part:
     while flips.size > 1 and failed < patience(flips) and chunk >= coarse * flips.size:
         gains = guide.gains()[flips]
         hopes = gains / (gains.std() or 1.0) + task.rng.standard_normal(flips.size)
-        candidate = flips[np.argsort(hopes)][int(chunk) :]
+        if task.limits.costs is not None:
+            hopes -= np.log(task.limits.costs[flips])
+        candidate = task.trailing(flips[np.argsort(hopes)][int(chunk) :])
         if (yield candidate).flipped:
             flips, chunk, failed = candidate, min(GROWTH * chunk, candidate.size / 2), 0
         else:
