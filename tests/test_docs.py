@@ -34,22 +34,18 @@ def test_the_python_of_the_docs_runs(page: str, tmp_path: Path) -> None:
     assert "would have been classified as" in done.stdout
 
 
-def test_the_search_of_the_contributing_guide_works() -> None:
-    import numpy as np
-
-    from countergraph.search.driver import Job, run
-    from countergraph.search.methods import Phase
+def test_the_search_of_the_contributing_guide_works(cohort: cg.GraphDataset, model: cg.Model, monkeypatch) -> None:
+    from countergraph.search.methods import PHASES, Phase
 
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     [block] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    code = "from __future__ import annotations\nimport numpy as np\n" + re.sub(r"^   ", "", block, flags=re.MULTILINE)
+    code = "from __future__ import annotations\nfrom countergraph.search.bisection import random_order\n"
     names: dict = {}
-    exec(code, names)
-    phase = Phase("single", "forward", names["single_flips"], False, "", "")
-    job = Job(np.arange(10) < 5, (phase,), 1, 99, np.random.SeedSequence(0))
-    [record] = run(cg.Oracle(lambda e: e.sum(axis=1) > 5, input="edges").ask, [job])
-    assert record.best is not None
-    assert record.best.size == 1
+    exec(code + re.sub(r"^   ", "", block, flags=re.MULTILINE), names)
+    monkeypatch.setitem(PHASES, "doubling", Phase("doubling", "forward", names["doubling"], "", ""))
+    results = cg.find_counterfactuals(model, cohort, "doubling+obs", runs=2)
+    assert len(results.found) == len(results)
+    assert all(model.predict(each.edges[None])[0] != each.original_class for each in results if each.edges is not None)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

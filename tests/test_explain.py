@@ -9,6 +9,7 @@ import countergraph as cg
 from countergraph.errors import InputError
 from countergraph.explain.quality import typical_people
 from countergraph.graphs.pairs import pair_position, pairs_at
+from tests.conftest import random_graphs
 
 RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_regions=20)
 
@@ -176,6 +177,25 @@ def test_the_published_rule_passes_the_litmus_test(asd: cg.GraphDataset, real_da
     strongest = np.unravel_index(np.argsort(-both, axis=None)[:3], both.shape)
     names = np.array(explanation.region_names)
     assert all("Deep grey matter" in pair for pair in zip(names[strongest[0]], names[strongest[1]], strict=True))
+
+
+def test_with_three_classes_a_heatmap_counts_only_what_leads_to_its_class() -> None:
+    """A class for few connections, one for more and one for most: nothing that is added ever speaks for the first."""
+
+    def box(edges: np.ndarray) -> np.ndarray:
+        return np.digitize(edges.sum(axis=1), [12, 24])
+
+    edges = np.concatenate([random_graphs(6, 9, seed=1, density=share) for share in (0.15, 0.5, 0.85)])
+    data = cg.GraphDataset(edges, box(edges), classes=("low", "middle", "high"), atlas=cg.Atlas.numbered(9))
+    found = cg.find_counterfactuals(cg.Oracle(box, input="edges"), data)
+    assert {each.counterfactual_class for each in found} == {0, 1, 2}
+    explanation = cg.GlobalExplanation(found)
+    added = [explanation.heatmaps(label)[0].to_numpy() for label in range(3)]
+    removed = [explanation.heatmaps(label)[1].to_numpy() for label in range(3)]
+    assert added[0].sum() == removed[0].sum() == 0
+    assert min(added[1].sum(), added[2].sum(), removed[1].sum(), removed[2].sum()) > 0
+    counts = [sum(len(each.added) for each in found if each.counterfactual_class == label) for label in range(3)]
+    assert [np.triu(each).sum() for each in added] == counts
 
 
 def test_what_cannot_be_explained_is_refused(results: cg.Counterfactuals, cohort: cg.GraphDataset) -> None:

@@ -176,7 +176,7 @@ def test_a_search_that_names_a_pair_twice_is_found_out() -> None:
         for position in range(task.graph.size):
             yield np.array([position, position])
 
-    phase = Phase("cheat", "forward", cheat, False, "", "")
+    phase = Phase("cheat", "forward", cheat, "", "")
     job = Job(np.arange(36) < 10, (phase,), 1, 99, np.random.SeedSequence(0))
     with pytest.raises(SearchError, match="'cheat' asked about flips that name a pair twice"):
         run(box(dense).ask, [job])
@@ -190,7 +190,7 @@ def test_a_search_of_ones_own() -> None:
             if (yield np.array([position])).flipped:
                 return
 
-    phase = Phase("singles", "forward", singles, False, "", "")
+    phase = Phase("singles", "forward", singles, "", "")
     job = Job(np.arange(36) < 10, (phase,), 1, 99, np.random.SeedSequence(0))
     [record] = run(box(dense).ask, [job])
     assert record.best is not None

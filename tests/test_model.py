@@ -145,7 +145,7 @@ def test_settings(cohort: cg.GraphDataset) -> None:
         cg.train(cohort, beta=1)
     with pytest.raises(NotFoundError, match="no model is called 'contrast'"):
         cg.train(cohort, "contrast")
-    with pytest.raises(InputError, match="at least two classes of at least 5 graphs each"):
+    with pytest.raises(InputError, match="at least two classes, and 5 graphs of each"):
         cg.train(cohort.subset(range(6)))
 
 

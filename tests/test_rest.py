@@ -33,7 +33,7 @@ def rests_for_ever(task: Task, start: Flips) -> Search:
 
 
 def job(graph: np.ndarray, search, max_calls: int = 50) -> Job:
-    phase = Phase(search.__name__, "forward", search, False, "", "")
+    phase = Phase(search.__name__, "forward", search, "", "")
     return Job(graph, (phase,), 5, max_calls, np.random.SeedSequence(0))
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 import tracemalloc
 from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ from countergraph.errors import BlackBoxError, FileError, InputError, Interrupte
 from countergraph.experiments import store as store_module
 from countergraph.experiments.export import export
 from countergraph.experiments.fingerprint import fingerprint
-from countergraph.experiments.resume import resume_counterfactuals
+from countergraph.experiments.resume import FIRST, resume_counterfactuals
 from countergraph.experiments.row import Place, Row
 from countergraph.experiments.setting import Setting
 from countergraph.experiments.store import Store
+from countergraph.search.driver import Progress
 
 SETTING = Setting("cohort", "cohort", "box", "ofs+obs")
 SHARED = replace(SETTING, method="learned")
@@ -118,7 +120,8 @@ def test_whoever_stops_gets_what_the_store_has_and_what_was_found(
     with pytest.raises(raised) as stopped:
         resume_counterfactuals(store, oracle, cohort, "ofs+obs", runs=2, box="it")
     results = stopped.value.results
-    assert [(each.graph_index, each.run) for each in results] == [(g, r) for g in range(len(cohort)) for r in range(2)]
+    begun = sorted([(graph, 0) for graph in range(len(cohort))] + [(graph, 1) for graph in range(FIRST)])
+    assert [(each.graph_index, each.run) for each in results] == begun
     assert [each.to_dict() for each in results if each.run == 0] == [each.to_dict() for each in first]
     assert any(each.found for each in results if each.run == 1)
     assert {each.stopped for each in results if each.run == 1} >= {"interrupted"}
@@ -227,6 +230,34 @@ def test_what_was_found_before_an_interruption_is_kept(store, model, cohort) -> 
     assert [each.to_dict() for each in results] == [
         each.to_dict() for each in cg.find_counterfactuals(model, cohort, "ofs+obs", max_calls=60)
     ]
+
+
+def test_what_stops_halfway_loses_no_more_than_what_ran_together(store, cohort, monkeypatch) -> None:
+    """Searches in lockstep end at about the same time: if all began together, half of the questions would be lost."""
+    monkeypatch.setattr("countergraph.experiments.resume.FIRST", 4)
+    monkeypatch.setattr("countergraph.experiments.resume.QUICK", 0.0)
+
+    def dense(edges: np.ndarray) -> np.ndarray:
+        return (edges.sum(axis=1) > 30).astype(int)
+
+    class Breaking(cg.Oracle):
+        def ask(self, *args: Any, **options: Any) -> Any:
+            if self.asked > half:
+                raise KeyboardInterrupt
+            return super().ask(*args, **options)
+
+    whole = cg.find_counterfactuals(cg.Oracle(dense, input="edges"), cohort, "ofs+obs")
+    half = whole.calls // 2
+    with pytest.raises(Interrupted):
+        resume_counterfactuals(store, Breaking(dense, input="edges"), cohort, "ofs+obs", box="dense")
+    told: list[Progress] = []
+    going_on = cg.Oracle(dense, input="edges")
+    results = resume_counterfactuals(store, going_on, cohort, "ofs+obs", box="dense", progress=told.append)
+    assert [each.to_dict() for each in results] == [each.to_dict() for each in whole]
+    assert going_on.asked < 0.65 * whole.calls
+    assert told[-1] == (len(cohort), len(cohort), going_on.asked)
+    assert {each.total for each in told} == {len(cohort)}
+    assert all(before.finished <= after.finished for before, after in pairwise(told))
 
 
 def test_a_black_box_is_known_by_what_it_has_learnt(model, cohort, tmp_path: Path) -> None:

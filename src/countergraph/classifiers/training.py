@@ -107,7 +107,7 @@ def _check(data: GraphDataset, classifiers: list[str]) -> None:
             raise unknown("classifier", name, CLASSIFIERS)
     sizes = data.class_sizes[data.class_sizes > 0]
     if len(sizes) < 2 or sizes.min() < FOLDS:
-        raise InputError(f"training needs at least two classes of at least {FOLDS} graphs each; the data has {data!r}")
+        raise InputError(f"training needs at least two classes, and {FOLDS} graphs of each; the data has {data!r}")
 
 
 def _candidates(

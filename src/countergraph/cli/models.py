@@ -17,7 +17,7 @@ def models(json: AsJson = False) -> None:
         print_json({"models": kinds, "classifiers": list(CLASSIFIERS)})
         return
     for name, kind in MODELS.items():
-        say(f"{name}: {kind.title}; {kind.classifier} in the paper" if kind.embedding else f"{name}: {kind.title}")
+        say(f"{name}: {kind.title}; classified by {kind.classifier}" if kind.embedding else f"{name}: {kind.title}")
         if kind.settings:
             say("    " + ", ".join(f"{setting}={value}" for setting, value in kind.settings.items()))
     say(f"\nClassifiers: {', '.join(CLASSIFIERS)}")

@@ -23,8 +23,14 @@ from countergraph.request import Request
 from countergraph.search.driver import Progress
 
 PAUSE = 0.2
+FIRST = 16
+"""How many searches that do not learn from each other are begun together at first ..."""
+QUICK, SLOW = 3.0, 12.0
+"""... twice as many next time where that took less than so many seconds, half as many where it took more: what is not
+finished when something stops it is lost."""
 Keep = Callable[[Row, float], None]
 """Told a finished search and the seconds it took."""
+Tell = Callable[[Progress], None]
 
 
 def resume_counterfactuals(
@@ -39,7 +45,7 @@ def resume_counterfactuals(
     target: Label | None = None,
     runs: int | Sequence[int] = 1,
     box: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Tell | None = None,
     constraints: Constraints | None = None,
     scores: bool = False,
     confirm: bool = True,
@@ -47,9 +53,9 @@ def resume_counterfactuals(
     """Find counterfactuals of many graphs as `find_counterfactuals` does, going on where an earlier call stopped.
 
     Whatever is in the store is not searched again, and whatever is found is in it at once, so that Ctrl-C, a crash or
-    ``kill -9`` loses only what was being searched. Searches that learn from each other are finished together; of those
-    that were not, the answers are in the store, and are not asked for again. Several processes may do the same at
-    once: they share the work.
+    ``kill -9`` loses only what was being searched: some seconds' work, or one search where that takes longer. Searches
+    that learn from each other are finished together; of those that were not, the answers are in the store, and are not
+    asked for again. Several processes may do the same at once: they share the work.
 
     Parameters
     ----------
@@ -72,14 +78,15 @@ def resume_counterfactuals(
     box = fingerprint(black_box) if box is None else box
     setting = Setting.of(request, graphs.fingerprint, dataset.fingerprint, box)
     numbers = request.runs
-    everybody = range(len(graphs))
+    everybody, at_once, calls, total = range(len(graphs)), FIRST, 0, len(graphs) * len(numbers)
     finished = partial(store.results, setting, graphs, runs=numbers, classes=request.classes)
     try:
         with store.alive():
-            while store.missing(setting, everybody, numbers):
-                places = store.claim(setting, everybody, numbers)
-                keep = partial(store.add, setting)
-                search(setting, black_box, graphs, dataset, places, keep, progress, constraints, store)
+            while missing := store.missing(setting, everybody, numbers):
+                places, began = store.claim(setting, everybody, numbers, at_once), time.monotonic()
+                keep, tell = partial(store.add, setting), _after(progress, total - len(missing), calls, total)
+                calls += search(setting, black_box, graphs, dataset, places, keep, tell, constraints, store)
+                at_once = _next(at_once, time.monotonic() - began)
                 if not places:
                     time.sleep(PAUSE)
     except (BlackBoxError, KeyboardInterrupt) as error:
@@ -87,6 +94,18 @@ def resume_counterfactuals(
         stopped.results = _together(finished(), stopped.results)
         raise stopped from error.__cause__
     return finished()
+
+
+def _next(at_once: int, seconds: float) -> int:
+    """Return how many searches to begin together after so many took so long."""
+    return 2 * at_once if seconds < QUICK else max(1, at_once // 2) if seconds > SLOW else at_once
+
+
+def _after(progress: Tell | None, finished: int, calls: int, total: int) -> Tell | None:
+    """Return what tells how far all searches are, when it is told how far those are that follow some others."""
+    if progress is None:
+        return None
+    return lambda state: progress(Progress(finished + state.finished, total, calls + state.calls))
 
 
 def _together(finished: Counterfactuals, others: Iterable[Counterfactual]) -> Counterfactuals:
@@ -101,17 +120,18 @@ def search(
     black_box: object,
     data: GraphDataset,
     dataset: GraphDataset,
-    places: Iterable[Place],
+    places: Sequence[Place],
     keep: Keep,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Tell | None = None,
     constraints: Constraints | None = None,
     store: Store | None = None,
-) -> None:
+) -> int:
     """Search some places of a setting in lockstep, and hand each result to ``keep`` as soon as it is found.
 
-    With a store, the answers to searches that are finished together are kept there until they are.
+    With a store, the answers to searches that are finished together are kept there until they are. Return how many
+    questions were asked.
     """
-    last = time.perf_counter()
+    last, done, calls = time.perf_counter(), 0, 0
 
     def kept(graphs: Sequence[int], result: Counterfactual) -> None:
         nonlocal last
@@ -127,7 +147,8 @@ def search(
         replay = Replay(request.ask, store, setting, runs[0]) if setting.shares and store is not None else None
         at_once = None if setting.shares else partial(kept, graphs)
         try:
-            results = carry_out(request, replay or request.ask, None, progress, at_once)
+            tell = _after(progress, done, calls, len(places))
+            results = carry_out(request, replay or request.ask, None, tell, at_once)
         except (BlackBoxError, Interrupted) as error:
             found = [replace(each, graph_index=graphs[each.graph_index]) for each in error.results]
             error.results = Counterfactuals(found)
@@ -137,6 +158,8 @@ def search(
                 kept(graphs, result)
         if replay is not None:
             replay.end()
+        done, calls = done + len(results), calls + results.calls
+    return calls
 
 
 def _rectangles(places: Iterable[Place], run_by_run: bool) -> list[tuple[list[int], list[int]]]:

@@ -206,8 +206,10 @@ class Store:
         done = set(self._database.execute(places, (self._number(setting), *reach)))
         return [Place(graph, run) for graph in graphs for run in runs if (graph, run) not in done]
 
-    def claim(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> list[Place]:
-        """Claim all places that have no row and that nobody alive has claimed, and return them.
+    def claim(
+        self, setting: Setting, graphs: Iterable[int], runs: Iterable[int], most: int | None = None
+    ) -> list[Place]:
+        """Claim the places that have no row and that nobody alive has claimed, all or the first few, and return them.
 
         Of a setting whose searches share what they learn, a run is claimed as a whole, or not at all.
         """
@@ -221,7 +223,7 @@ class Store:
                 if expires > time.time() and _alive(owner)
             }
             missing = self.missing(setting, graphs, runs)
-            free = [place for place in missing if place not in taken]
+            free = [place for place in missing if place not in taken][:most]
             if setting.shares:
                 begun = {run for _, run in taken}
                 whole = sorted({place.run for place in missing} - begun)

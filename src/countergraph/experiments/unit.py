@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -60,7 +60,7 @@ class Unit:
     graphs: range
     runs: range
 
-    def search(self, places: Iterable[Place], keep: Keep, store: Store | None = None) -> None:
+    def search(self, places: Sequence[Place], keep: Keep, store: Store | None = None) -> None:
         """Search some of its places, with one thread for linear algebra: the processes are what runs in parallel."""
         data, black_box = self.source.data, self.source.black_box
         here = (data.fingerprint, self.source.box_fingerprint, __version__)

@@ -153,12 +153,14 @@ class GlobalExplanation(Drawn):
     def heatmaps(self, label: int, normalised: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the two halves of the paper's Figure 9 for a class: presence matters for it in both.
 
-        The first sums how often pairs are added to graphs of other classes, the second how often they are removed from
-        graphs of the class itself.
+        The first sums how often pairs are added to graphs that become of the class by it, the second how often they are
+        removed from graphs of the class itself.
         """
-        others = [c for c in range(len(self.classes)) if c != label]
-        added, removed = self.counters[others, 0].sum(axis=0), self.counters[label, 1]
-        return self.by_region(added, normalised), self.by_region(removed, normalised)
+        added = np.zeros(self.counters.shape[-1])
+        for each in self.results.found:
+            if each.counterfactual_class == label and each.flips is not None:
+                added[each.flips[~each.original[each.flips]]] += 1
+        return self.by_region(added, normalised), self.by_region(self.counters[label, 1], normalised)
 
     def pair_table(self, permutations: int = 1000, seed: int = 0) -> pd.DataFrame:
         """Return one row for each pair that ever changes, with a test against chance (see `significance`)."""

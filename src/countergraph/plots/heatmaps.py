@@ -16,7 +16,7 @@ MOST_CELLS = 30
 
 
 def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, normalised: bool = False) -> Axes:
-    """Draw one heatmap for each class: above the diagonal, in blue, what is added to graphs of other classes; below, in
+    """Draw one heatmap for each class: above the diagonal, in blue, what is added to others to be of it; below, in
     red, what is removed from graphs of the class. In both the presence of an edge speaks for the class.
 
     ``normalised`` divides each cell by its number of pairs.

@@ -88,8 +88,8 @@ def _heatmaps(whole: GlobalExplanation, normalised: bool) -> Picture:
         "heatmaps-normalised" if normalised else "heatmaps",
         f"What speaks for each class{per_pair}",
         f"One heatmap of coarse regions for each class{per_pair}. {_strongest(whole, normalised)}",
-        "Above the diagonal, blue: connections added to people of other classes. Below, red: connections removed from "
-        f"people of the class. {PRESENCE}{why}",
+        "Above the diagonal, blue: connections added to other people, who are of the class then. Below, red: "
+        f"connections removed from people of the class. {PRESENCE}{why}",
         lambda: whole.plot("heatmaps", normalised=normalised),
     )
 

@@ -25,110 +25,42 @@ class Phase:
     name: str
     direction: Literal["forward", "backward"]
     search: SearchFunction
-    needs_dataset: bool
     title: str
     summary: str
+    needs_dataset: bool = False
     needs_moves: bool = False
     """Whether it speaks in moves of a whole kind."""
     learns: bool = False
     """Whether it listens to what the other searches of the run were answered."""
 
 
-PHASES: dict[str, Phase] = {
-    phase.name: phase
-    for phase in (
-        Phase(
-            "ofs",
-            "forward",
-            oblivious_forward,
-            False,
-            "Oblivious Forward Search",
-            "change k random pairs at a time until the class changes",
-        ),
-        Phase(
-            "dfs",
-            "forward",
-            data_driven_forward,
-            True,
-            "Data-driven Forward Search",
-            "the same, preferring pairs that tell the classes apart",
-        ),
-        Phase(
-            "ds",
-            "forward",
-            dataset_search,
-            True,
-            "Dataset Search",
-            "the closest graph of the dataset that is of the other class",
-        ),
-        Phase(
-            "bisect",
-            "forward",
-            bisection,
-            False,
-            "Bisection",
-            "growing steps along a random order until the class changes, then bisection",
-        ),
-        Phase(
-            "learned",
-            "forward",
-            learned,
-            False,
-            "Learned Search",
-            "forward, backward and around the boundary, as the answers of the whole run suggest",
-            learns=True,
-        ),
-        Phase(
-            "moves",
-            "forward",
-            whole_moves,
-            False,
-            "Whole moves",
-            "change all connections of a kind at once: of a region, between two regions, inside a clique",
-            needs_moves=True,
-        ),
-        Phase(
-            "obs",
-            "backward",
-            oblivious_backward,
-            False,
-            "Oblivious Backward Search",
-            "undo k random changes at a time, k adapting, while the class stays changed",
-        ),
-        Phase(
-            "dbs",
-            "backward",
-            data_driven_backward,
-            True,
-            "Data-driven Backward Search",
-            "the same, most discriminative changes first, as the paper writes it",
-        ),
-        Phase(
-            "lbs",
-            "backward",
-            least_first_backward,
-            True,
-            "Least-first Backward Search",
-            "undo the least discriminative changes first, twice as many after each success",
-        ),
-        Phase(
-            "ddmin",
-            "backward",
-            delta_debugging,
-            False,
-            "Delta Debugging",
-            "undo random chunks, larger ones after two successes in a row, smaller ones after a failure",
-        ),
-        Phase(
-            "evolve",
-            "backward",
-            evolution,
-            False,
-            "Evolution",
-            "destroy and repair at random, and trim what is closer",
-        ),
-    )
-}
+# fmt: off
+PHASES: dict[str, Phase] = {phase.name: phase for phase in (
+    Phase("ofs", "forward", oblivious_forward, "Oblivious Forward Search",
+          "change k random pairs at a time until the class changes"),
+    Phase("dfs", "forward", data_driven_forward, "Data-driven Forward Search",
+          "the same, preferring pairs that tell the classes apart", needs_dataset=True),
+    Phase("ds", "forward", dataset_search, "Dataset Search",
+          "the closest graph of the dataset that is of the other class", needs_dataset=True),
+    Phase("bisect", "forward", bisection, "Bisection",
+          "growing steps along a random order until the class changes, then bisection"),
+    Phase("learned", "forward", learned, "Learned Search",
+          "forward, backward and around the boundary, as the answers of the whole run suggest", learns=True),
+    Phase("moves", "forward", whole_moves, "Whole moves",
+          "change all connections of a kind at once: of a region, between two regions, inside a clique",
+          needs_moves=True),
+    Phase("obs", "backward", oblivious_backward, "Oblivious Backward Search",
+          "undo k random changes at a time, k adapting, while the class stays changed"),
+    Phase("dbs", "backward", data_driven_backward, "Data-driven Backward Search",
+          "the same, most discriminative changes first, as the paper writes it", needs_dataset=True),
+    Phase("lbs", "backward", least_first_backward, "Least-first Backward Search",
+          "undo the least discriminative changes first, twice as many after each success", needs_dataset=True),
+    Phase("ddmin", "backward", delta_debugging, "Delta Debugging",
+          "undo random chunks, larger ones after two successes in a row, smaller ones after a failure"),
+    Phase("evolve", "backward", evolution, "Evolution",
+          "destroy and repair at random, and trim what is closer"),
+)}
+# fmt: on
 
 FORWARD = tuple(name for name, phase in PHASES.items() if phase.direction == "forward")
 BACKWARD = tuple(name for name, phase in PHASES.items() if phase.direction == "backward")
