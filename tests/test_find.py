@@ -250,6 +250,7 @@ def test_no_graphs_no_results() -> None:
         ({"k": 0}, "k must be a whole number of at least 1, not 0"),
         ({"max_calls": 0}, "max_calls must be a whole number"),
         ({"runs": 0}, "runs must be a whole number"),
+        ({"runs": [1, 1]}, "runs must not name a run twice"),
         ({"k": 1.5}, "k must be a whole number"),
         ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
         ({"time_limit": 0}, "time_limit must be a positive number"),

@@ -46,6 +46,13 @@ def test_pairs_within_a_set(data: st.DataObject, n: int) -> None:
         p for p, (i, j) in enumerate(pairs.pairs_at(np.arange(pairs.pair_count(n)), n)) if {i, j} <= {*vertices}
     ]
     assert pairs.pairs_within(vertices, n).tolist() == expected
+    others = data.draw(st.lists(st.integers(0, n - 1), unique=True))
+    between = [
+        p
+        for p, (i, j) in enumerate(pairs.pairs_at(np.arange(pairs.pair_count(n)), n))
+        if (i in vertices and j in others) or (j in vertices and i in others)
+    ]
+    assert pairs.pairs_between(vertices, others, n).tolist() == between
 
 
 @pytest.mark.parametrize(

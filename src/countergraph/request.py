@@ -249,4 +249,6 @@ def _run_numbers(runs: int | Sequence[int]) -> tuple[int, ...]:
         check_whole_numbers(runs=(number, 0))
     if not runs:
         raise InputError("runs must name at least one run")
+    if len(set(runs)) < len(runs):
+        raise InputError(f"runs must not name a run twice, as {list(runs)} does")
     return tuple(int(number) for number in runs)

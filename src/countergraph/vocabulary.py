@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import Bits, Indices, pair_ends, pairs_within, region_count, to_adjacency
+from countergraph.graphs.pairs import Bits, Indices, pairs_between, pairs_within, region_count, to_adjacency
 from countergraph.wording import between_regions, named
 
 MOST_CLIQUES = 400
@@ -41,22 +41,16 @@ def vocabulary(graph: Bits, atlas: Atlas | None = None) -> list[Move]:
 
 def _kinds(graph: Bits, atlas: Atlas) -> Iterator[tuple[str, Indices]]:
     n = region_count(graph.size)
-    first, second = pair_ends(n)
     if atlas.regions is not None:
         coarse = np.array(atlas.regions)
-        for one, other in combinations_with_replacement(dict.fromkeys(atlas.regions), 2):
-            between = ((coarse[first] == one) & (coarse[second] == other)) | (
-                (coarse[first] == other) & (coarse[second] == one)
-            )
-            yield f"all connections {between_regions(one, other)}", np.flatnonzero(between)
+        members = {region: np.flatnonzero(coarse == region) for region in dict.fromkeys(atlas.regions)}
+        for one, other in combinations_with_replacement(members, 2):
+            yield f"all connections {between_regions(one, other)}", pairs_between(members[one], members[other], n)
         for vertex, name in enumerate(atlas.names):
-            for region in dict.fromkeys(atlas.regions):
-                there = ((first == vertex) & (coarse[second] == region)) | (
-                    (second == vertex) & (coarse[first] == region)
-                )
-                yield f"all connections between {name} and {named(region)}", np.flatnonzero(there)
+            for region, there in members.items():
+                yield f"all connections between {name} and {named(region)}", pairs_between([vertex], there, n)
     for vertex, name in enumerate(atlas.names):
-        yield f"all connections of {name}", np.flatnonzero((first == vertex) | (second == vertex))
+        yield f"all connections of {name}", pairs_between([vertex], np.arange(n), n)
     for clique in islice(_cliques(graph), MOST_CLIQUES):
         names = [atlas.names[vertex] for vertex in clique]
         kind = "triangle" if len(clique) == 3 else "clique"

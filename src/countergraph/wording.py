@@ -104,7 +104,7 @@ def _how_many(change: str, words: str, number: int) -> str:
 
 def count(number: int, noun: str) -> str:
     """Say how many: "1 search", "5 searches"."""
-    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    plural = f"{noun}es" if noun.endswith(("ch", "x")) else f"{noun}s"
     return f"{number} {noun if number == 1 else plural}"
 
 

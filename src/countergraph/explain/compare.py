@@ -15,16 +15,17 @@ from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.quality import PERCENTILES
+from countergraph.wording import count
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Drawn):
-    """Counterfactuals of the same cohort by two or more black boxes.
+    """Counterfactuals of the same cohort by two or more black boxes, or by two or more methods.
 
     Parameters
     ----------
     results
-        By the name of the black box: results of the same graphs.
+        By the name of the black box or of the method: results of the same graphs.
     """
 
     results: Mapping[str, Counterfactuals]
@@ -32,7 +33,7 @@ class Comparison(Drawn):
 
     def __post_init__(self) -> None:
         if len(self.results) < 2:
-            raise InputError(f"a comparison needs at least two black boxes, not {len(self.results)}")
+            raise InputError(f"a comparison needs at least two black boxes or methods, not {len(self.results)}")
         for name, found in self.results.items():
             if not len(found):
                 raise InputError(f"there are no results of {name!r} to compare")
@@ -43,17 +44,22 @@ class Comparison(Drawn):
                 raise InputError(f"the results of {name!r} are not of the same graphs as the others")
 
     @property
+    def compared(self) -> str:
+        """What is compared: methods, if they differ, or else black boxes."""
+        return "method" if len({found[0].method for found in self.results.values()}) > 1 else "black box"
+
+    @property
     def caption(self) -> str:
-        """What is compared."""
-        return f"{len(self.results)} black boxes on the same graphs."
+        """What it was made from."""
+        return f"{count(len(self.results), self.compared)} on the same graphs."
 
     @property
     def listing(self) -> pd.DataFrame:
-        """The summary, a row for each black box."""
+        """The summary, a row for each."""
         return self.summary().reset_index()
 
     def summary(self) -> pd.DataFrame:
-        """Return a row for each black box: how often a counterfactual was found, how far, and for how many calls.
+        """Return a row for each: how often a counterfactual was found, how far, and for how many calls.
 
         Shorter counterfactuals make a model easier to explain; the paper proposes to choose among models by that.
         """
@@ -66,10 +72,10 @@ class Comparison(Drawn):
                 **{f"distance {p}%": np.percentile(distances, p) for p in PERCENTILES if distances.size},
                 "calls (median)": float(np.median([each.calls for each in results])),
             }
-        return pd.DataFrame(rows).T.rename_axis("black box")
+        return pd.DataFrame(rows).T.rename_axis(self.compared)
 
     def roi_importance(self) -> pd.DataFrame:
-        """Return the share of all changes that touch each region, a column for each black box."""
+        """Return the share of all changes that touch each region, a column for each."""
         for name, results in self.results.items():
             if not results.found:
                 raise InputError(f"nothing is important to {name!r}: it has no counterfactual")
@@ -78,7 +84,7 @@ class Comparison(Drawn):
         return frame / frame.sum()
 
     def agreement(self) -> pd.DataFrame:
-        """Return the rank correlation of the importance of regions between black boxes."""
+        """Return the rank correlation of the importance of regions between any two."""
         importance = self.roi_importance()
         names = list(importance)
         table = [[float(spearmanr(importance[a], importance[b]).statistic) for b in names] for a in names]

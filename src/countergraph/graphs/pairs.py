@@ -59,6 +59,13 @@ def pairs_at(positions: ArrayLike, n_regions: int) -> list[tuple[int, int]]:
     return list(zip(first[where].tolist(), second[where].tolist(), strict=True))
 
 
+def pairs_between(ones: ArrayLike, others: ArrayLike, n_regions: int) -> Indices:
+    """Return the positions of all pairs from one set of vertices to another, in increasing order."""
+    first, second = np.meshgrid(np.asarray(ones, dtype=np.intp), np.asarray(others, dtype=np.intp))
+    apart = first != second
+    return np.unique(pair_position(first[apart], second[apart], n_regions))
+
+
 def pairs_within(vertices: ArrayLike, n_regions: int) -> Indices:
     """Return the positions of all pairs with both ends in ``vertices``, in increasing order."""
     members = np.zeros(n_regions, dtype=bool)
@@ -127,6 +134,8 @@ def as_edge_vectors(graphs: ArrayLike, name: str = "graphs") -> Bits:
 
 
 def _as_array(graphs: ArrayLike, name: str) -> NDArray[np.generic]:
+    if hasattr(graphs, "adjacency"):
+        raise GraphError(f"{name} must be an array; networkx.to_numpy_array makes one of a graph, its nodes in order")
     try:
         array = np.asarray(graphs)
     except ValueError as error:

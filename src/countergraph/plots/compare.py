@@ -1,16 +1,17 @@
-"""The picture of a comparison: how far the counterfactuals of each black box are, and where the boxes agree."""
+"""The picture of a comparison: how far each black box's, or method's, counterfactuals are, and where they agree."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from countergraph.explain.compare import Comparison
 from countergraph.plots.style import ADDED, INK, board, plain
 
 
 def plot_comparison(comparison: Comparison, axes: Axes | None = None) -> Axes:
-    """Draw the distances of each black box as a box plot, and beside it the rank agreement of the regions."""
+    """Draw the distances by each as a box plot, and beside it the rank agreement of the regions."""
     axes = board(axes, 11, 1.8 + 0.5 * len(comparison.results))
     names = [plain(name) for name in comparison.results]
     left = axes.inset_axes((0.17, 0.24, 0.4, 0.62))
@@ -19,7 +20,9 @@ def plot_comparison(comparison: Comparison, axes: Axes | None = None) -> Axes:
     left.boxplot(distances[::-1], orientation="horizontal", whis=(10, 90), showfliers=False, medianprops=median)
     left.set_yticks(range(1, len(names) + 1), names[::-1], fontsize=9)
     left.set_xscale("log")
+    left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     left.xaxis.set_major_formatter("{x:.0f}")
+    left.xaxis.set_minor_formatter(NullFormatter())
     left.set_xlabel("changes (10%, 25%, 50%, 75%, 90%)", fontsize=9)
     left.set_title("How far to the other class", fontsize=11, color=INK, loc="left")
     left.spines[["top", "right"]].set_visible(False)

@@ -25,7 +25,7 @@ def plot_counterfactual(result: Counterfactual, axes: Axes | None = None) -> Axe
     axes = board(axes, 11, 7.2)
     before, after = result.class_name(result.original_class), result.class_name(result.counterfactual_class)
     names = [plain(str(name)) for name in (before, after) if name is not None]
-    title = f"{plain(result.subject)}: {' → '.join(names)}"
+    title = f"{plain(result.subject)}: {' → '.join(names)}" + ("" if result.found else ", no counterfactual found")
     axes.text(0.5, 0.96, title, ha="center", va="center", fontsize=15, color=INK, transform=axes.transAxes)
     scene = scene_of(result)
     if scene.atlas.coordinates is None:
@@ -47,5 +47,5 @@ def _draw_matrix(axes: Axes, scene: Scene) -> None:
         color = "#d5d5d5" if layer.faint else layer.color
         axes.scatter(points[:, 0], points[:, 1], s=size, color=color, marker="s", linewidths=0)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True))
+        axis.set_ticks([tick for tick in MaxNLocator(integer=True).tick_values(0, n - 1) if 0 <= tick < n])
     axes.set(xlim=(-1, n), ylim=(n, -1), aspect="equal", xlabel="region", ylabel="region")

@@ -30,6 +30,8 @@ def plot_local(explanation: LocalExplanation, axes: Axes | None = None, k: int =
 
 def _draw_bars(axes: Axes, rows: pd.DataFrame, change: str, largest: float) -> None:
     places = np.arange(len(rows))[::-1]
+    if rows.empty:
+        axes.text(0.5, 0.5, "none", ha="center", va="center", fontsize=10, color=INK, transform=axes.transAxes)
     share = rows["share"].to_numpy()
     error = np.stack([share - rows["low"].to_numpy(), rows["high"].to_numpy() - share])
     axes.barh(places, share, color=COLORS[change], height=0.62)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from countergraph.errors import unknown
 from countergraph.explain.importance import GlobalExplanation
@@ -72,6 +73,10 @@ def plot_roi_bars(explanation: GlobalExplanation, axes: Axes | None = None, k: i
 
 def plot_roi_brain(explanation: GlobalExplanation, axes: Axes | None = None, k: int = 10) -> Axes:
     """Draw every region as large as it is important, with the ``k`` pairs most often removed and added."""
-    axes = board(axes, 10, 7)
-    draw_scene(axes, scene_of(explanation, k), by_size=True)
+    axes, scene = board(axes, 10, 7.6), scene_of(explanation, k)
+    draw_scene(axes, scene, {"z": (0.25, 0.08, 0.5, 0.86)}, by_size=True)
+    title = "The regions that matter, and the connections that change most often"
+    axes.text(0.5, 0.97, title, ha="center", va="center", fontsize=13, color=INK, transform=axes.transAxes)
+    handles = [Line2D([], [], color=layer.color, lw=2.5, label=layer.name) for layer in scene.layers if layer.pairs]
+    axes.legend(handles=handles, loc="lower center", ncols=3, frameon=False, fontsize=10)
     return axes

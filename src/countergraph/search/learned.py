@@ -29,7 +29,7 @@ from countergraph.search.enumeration import affordable, all_closer
 from countergraph.search.limits import Limits
 from countergraph.search.memory import guide_of
 from countergraph.search.prefix import bisected, race, shortened, stretched
-from countergraph.search.proposals import LEARNED, STARTS, guided, what_all_learned
+from countergraph.search.proposals import ALONE, STARTS, TOGETHER, guided, what_all_learned
 from countergraph.search.sift import sifted
 from countergraph.search.slant import contrasted, levelled
 from countergraph.search.trim import trimmed
@@ -189,10 +189,10 @@ def _backward(task: Task, flips: Flips) -> Part:
 
 def _improved(task: Task, best: Flips) -> Part:
     """Propose closer counterfactuals until enough proposals in a row have failed, or been made before."""
-    guide, failed = guide_of(task), 0.0
+    guide, ways, failed = guide_of(task), ALONE if _alone(task) else TOGETHER, 0.0
     while task.limits.fewer(best) and failed < _endurance(task, best):
-        way = guide.luck.pick(len(LEARNED), task.rng)
-        candidate = _candidate(task, LEARNED[way](task, best), best)
+        way = guide.luck.pick(len(ways), task.rng)
+        candidate = _candidate(task, ways[way](task, best), best)
         if not candidate.size or guide.knows(candidate):
             failed += 1 / REPEATS
         elif (yield candidate).flipped:
