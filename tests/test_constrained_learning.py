@@ -12,28 +12,29 @@ from tests.conftest import random_graphs
 
 N = 40
 PAIRS = N * (N - 1) // 2
-GRAPHS = random_graphs(24, N, seed=3, density=0.3)
+GRAPHS = random_graphs(40, N, seed=3, density=0.3)
 
 
 def box(weights: np.ndarray, threshold: float) -> cg.Oracle:
     return cg.Oracle(lambda edges: (edges @ weights > threshold).astype(int), input="edges")
 
 
-@pytest.fixture(scope="module")
-def normal() -> tuple[np.ndarray, float]:
-    weights = np.random.default_rng(0).normal(size=PAIRS)
-    return weights, float(np.median(GRAPHS @ weights))
+def rule() -> tuple[np.ndarray, float]:
+    """Return a rule as of contrast subgraphs: connections within some regions speak for a class, within others against."""
+    weights = np.zeros(PAIRS)
+    weights[pairs_within(range(18), N)], weights[pairs_within(range(18, 36), N)] = 1, -1.3
+    return weights, float(np.median(GRAPHS @ weights)) + 0.05
 
 
-def test_a_most_loses_nothing_that_is_found_without_it(normal: tuple[np.ndarray, float]) -> None:
-    free = cg.find_counterfactuals(box(*normal), GRAPHS)
+def test_a_most_loses_nothing_that_is_found_without_it() -> None:
+    free = cg.find_counterfactuals(box(*rule()), GRAPHS)
     distances = np.array([each.distance for each in free])
     for most in np.unique(distances).tolist():
-        held = cg.find_counterfactuals(box(*normal), GRAPHS, constraints=cg.Constraints(most=most))
+        held = cg.find_counterfactuals(box(*rule()), GRAPHS, constraints=cg.Constraints(most=most))
         assert {each.graph_index for each in held.found} >= set(np.flatnonzero(distances <= most).tolist())
         assert all(each.distance <= min(most, distances[each.graph_index]) for each in held.found)
-    alone = cg.find_counterfactual(box(*normal), GRAPHS[0])
-    held_alone = cg.find_counterfactual(box(*normal), GRAPHS[0], constraints=cg.Constraints(most=alone.distance))
+    alone = cg.find_counterfactual(box(*rule()), GRAPHS[0])
+    held_alone = cg.find_counterfactual(box(*rule()), GRAPHS[0], constraints=cg.Constraints(most=alone.distance))
     assert held_alone.distance == alone.distance
 
 
@@ -46,15 +47,15 @@ def cheapest(graph: np.ndarray, weights: np.ndarray, threshold: float, costs: np
     return float(solved.fun) if solved.success else np.inf
 
 
-@pytest.mark.parametrize("most", [3, 8])
-def test_a_most_and_costs_are_both_minded(normal: tuple[np.ndarray, float], most: int) -> None:
+@pytest.mark.parametrize("most", [5, 10])
+def test_a_most_and_costs_are_both_minded(most: int) -> None:
     costs = np.exp(np.random.default_rng(3).normal(size=PAIRS))
-    free = [each for each in cg.find_counterfactuals(box(*normal), GRAPHS) if (each.distance or 0) <= most]
-    held = cg.find_counterfactuals(box(*normal), GRAPHS, constraints=cg.Constraints(most=most, cost=costs))
-    assert len(held.found) > 0.8 * len(free)
+    free = [each for each in cg.find_counterfactuals(box(*rule()), GRAPHS) if (each.distance or 0) <= most]
+    held = cg.find_counterfactuals(box(*rule()), GRAPHS, constraints=cg.Constraints(most=most, cost=costs))
+    assert len(held.found) > 0.9 * len(free)
     assert all((each.distance or 0) <= most for each in held.found)
-    best = sum(cheapest(each.original, *normal, costs, most) for each in held.found)
-    assert best <= sum(each.cost or 0 for each in held.found) + 1e-9 < 3.5 * best
+    best = sum(cheapest(each.original, *rule(), costs, most) for each in held.found)
+    assert best <= sum(each.cost or 0 for each in held.found) + 1e-9 < 2.5 * best
 
 
 def fewest_swaps(graph: np.ndarray, weights: np.ndarray, threshold: float) -> int:
@@ -66,11 +67,11 @@ def fewest_swaps(graph: np.ndarray, weights: np.ndarray, threshold: float) -> in
     return 2 * (1 + int(np.searchsorted(np.cumsum(best[0][:n] + best[1][:n]), abs(score), side="right")))
 
 
-def test_keeping_the_edges_comes_near_the_fewest_swaps(normal: tuple[np.ndarray, float]) -> None:
-    results = cg.find_counterfactuals(box(*normal), GRAPHS, constraints=cg.Constraints(keep_edges=True))
+def test_keeping_the_edges_comes_near_the_fewest_swaps() -> None:
+    results = cg.find_counterfactuals(box(*rule()), GRAPHS, constraints=cg.Constraints(keep_edges=True))
     assert all(len(each.added) == len(each.removed) > 0 for each in results)
-    best = np.mean([fewest_swaps(graph, *normal) for graph in GRAPHS])
-    assert best <= np.mean([each.distance for each in results]) <= 1.8 * best
+    best = np.mean([fewest_swaps(graph, *rule()) for graph in GRAPHS])
+    assert best <= np.mean([each.distance for each in results]) <= 1.15 * best
 
 
 def test_who_finds_nothing_asks_again_when_all_others_have_learned() -> None:
@@ -78,7 +79,6 @@ def test_who_finds_nothing_asks_again_when_all_others_have_learned() -> None:
     weights = np.zeros(PAIRS)
     weights[pairs_within(range(15), N)] = 1
     weights[pairs_within(range(15, 40), N)] = -1
-    scores = np.sort(GRAPHS @ weights)
-    results = cg.find_counterfactuals(box(weights, scores[-2] - 0.5), GRAPHS, constraints=cg.Constraints(only="added"))
-    assert len(results.found) == len(GRAPHS)
-    assert max(each.calls for each in results) < 1000
+    graphs, asked = GRAPHS[:24], cg.Constraints(only="added")
+    results = cg.find_counterfactuals(box(weights, np.sort(graphs @ weights)[-2] - 0.5), graphs, constraints=asked)
+    assert len(results.found) >= 20

@@ -147,7 +147,7 @@ def test_without_coordinates_it_is_a_circle_and_a_matrix(cohort: cg.GraphDataset
 
 def test_nothing_found_is_drawn_and_shown_too(cohort: cg.GraphDataset) -> None:
     [result] = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort.subset([3]), "ofs+obs", max_calls=5)
-    assert f"{cohort.names[3]}: TD" in texts(cg.plot_counterfactual(result))
+    assert f"{cohort.names[3]}: TD, no counterfactual found" in texts(cg.plot_counterfactual(result))
     assert "No counterfactual was found within" in result._repr_html_()
     result.view().to_json()
 
