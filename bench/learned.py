@@ -95,15 +95,16 @@ def compare(black_box: object, graphs: cg.GraphDataset, data: cg.GraphDataset, n
 def learning_cost() -> None:
     """Print the processor time that the surrogate costs: learning from one answer, and ranking all pairs once."""
     from countergraph.search.conversation import Answer
-    from countergraph.search.memory import Memory
-    from countergraph.search.views import strongest
+    from countergraph.search.learning.guide import Guide
+    from countergraph.search.learning.memory import Memory
+    from countergraph.search.learning.views import strongest
 
     print("| pairs | µs for each answer: learning | µs: ranking all pairs |")
     print("|---|---|---|")
     for n in (116, 232, 464):
         pairs, rng = n * (n - 1) // 2, np.random.default_rng(0)
         memory = Memory(pairs)
-        guides = [memory.guide(rng.random(pairs) < 0.1, i % 2, None) for i in range(50)]
+        guides = [Guide(memory, rng.random(pairs) < 0.1, i % 2, None) for i in range(50)]
         candidates = [rng.choice(pairs, 30, replace=False) for _ in range(2000)]
         began = time.process_time()
         for i, flips in enumerate(candidates):
@@ -119,7 +120,7 @@ def learning_cost() -> None:
 
 def close_look_cost() -> None:
     """Print the processor time that the close look at a graph alone costs: learning from an answer, and asking anew."""
-    from countergraph.search.closeup import CloseUp
+    from countergraph.search.learning.closeup import CloseUp
 
     print("| changes in view | answers | µs for each question |")
     print("|---|---|---|")

@@ -15,14 +15,15 @@ from sklearn.svm import LinearSVC
 
 import countergraph as cg
 from countergraph.graphs.pairs import pair_ends, region_count
-from countergraph.search.closeup import AT_A_REGION, OF_A_KIND, CloseUp
 from countergraph.search.conversation import Answer, Flips, Part, Task
+from countergraph.search.learning.closeup import AT_A_REGION, OF_A_KIND, CloseUp
+from countergraph.search.learning.guide import Guide
+from countergraph.search.learning.memory import Memory
+from countergraph.search.learning.sift import sifted
+from countergraph.search.learning.slant import contrasted, levelled
+from countergraph.search.learning.views import degrees_of
+from countergraph.search.learning.winnow import winnowed
 from countergraph.search.limits import Limits
-from countergraph.search.memory import Memory
-from countergraph.search.sift import sifted
-from countergraph.search.slant import contrasted, levelled
-from countergraph.search.views import degrees_of
-from countergraph.search.winnow import winnowed
 from tests.conftest import random_graphs
 
 
@@ -109,7 +110,7 @@ def answered(search: Part, crosses: Callable[[Flips], bool]) -> tuple[Flips, lis
 
 
 def task_of(graph: np.ndarray, seed: int, limits: Limits | None = None) -> Task:
-    guide = Memory(graph.size).guide(graph, 0, None)
+    guide = Guide(Memory(graph.size), graph, 0, None)
     return Task(graph, 0, 5, 2000, np.random.default_rng(seed), limits=limits or Limits(), guide=guide)
 
 

@@ -20,7 +20,7 @@ def box(weights: np.ndarray, threshold: float) -> cg.Oracle:
 
 
 def rule() -> tuple[np.ndarray, float]:
-    """Return a rule as of contrast subgraphs: connections within some regions speak for a class, within others against."""
+    """Return a rule as of contrast subgraphs: connections within some regions speak for it, within others against."""
     weights = np.zeros(PAIRS)
     weights[pairs_within(range(18), N)], weights[pairs_within(range(18, 36), N)] = 1, -1.3
     return weights, float(np.median(GRAPHS @ weights)) + 0.05

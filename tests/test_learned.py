@@ -16,10 +16,11 @@ import countergraph as cg
 from countergraph.graphs.pairs import pair_ends
 from countergraph.search.conversation import Answer
 from countergraph.search.learned import _needed
-from countergraph.search.luck import Luck
-from countergraph.search.memory import Memory
+from countergraph.search.learning.guide import Guide
+from countergraph.search.learning.luck import Luck
+from countergraph.search.learning.memory import Memory
+from countergraph.search.learning.smoothing import Smoother
 from countergraph.search.record import SPARES, Record
-from countergraph.search.smoothing import Smoother
 from tests.conftest import random_graphs
 
 SMALL = 6
@@ -288,8 +289,8 @@ def test_the_account_is_complete() -> None:
 
 def test_an_answer_moves_only_what_it_is_about() -> None:
     memory = Memory(45)
-    guide = memory.guide(np.zeros(45, dtype=bool), 0, None)
-    memory.guide(np.ones(45, dtype=bool), 1, None)
+    guide = Guide(memory, np.zeros(45, dtype=bool), 0, None)
+    Guide(memory, np.ones(45, dtype=bool), 1, None)
     memory.answers = 1000  # so that two more are no reason to compute the frequencies anew
     before = guide.gains()
     guide.learn(np.array([1, 2, 3]), Answer(1, True))
@@ -307,7 +308,7 @@ def test_what_was_never_looked_at_does_not_speak_for_zero() -> None:
     inside = np.flatnonzero((first < 40) & (second < 40))
     known = rng.permutation(inside)[::2]
     memory = Memory(first.size)
-    guide = memory.guide(np.zeros(first.size, dtype=bool), 0, None)
+    guide = Guide(memory, np.zeros(first.size, dtype=bool), 0, None)
     memory._learned[0][known], memory.doubt[known] = -1, 0
     for answers in range(10):
         memory.answers = 2**answers

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import countergraph as cg
 from countergraph.cli.app import app
 from countergraph.errors import AnswerError, InputError
-from countergraph.search.calibration import Calibration, log_odds
+from countergraph.search.learning.calibration import Calibration, log_odds
 from tests.conftest import random_graphs
 
 

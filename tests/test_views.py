@@ -11,10 +11,18 @@ from sklearn.neighbors import KNeighborsClassifier
 import countergraph as cg
 from countergraph.graphs.pairs import to_adjacency
 from countergraph.search.conversation import Answer
-from countergraph.search.deviation import Deviation, Individuality, directions
-from countergraph.search.luck import Luck
-from countergraph.search.prefix import race
-from countergraph.search.views import BY_COUNT, BY_DEGREE, ComponentView, ThroughDegrees, View, degrees_of, walk
+from countergraph.search.learning.deviation import Deviation, Individuality, directions
+from countergraph.search.learning.luck import Luck
+from countergraph.search.learning.race import race
+from countergraph.search.learning.views import (
+    BY_COUNT,
+    BY_DEGREE,
+    ComponentView,
+    ThroughDegrees,
+    View,
+    degrees_of,
+    walk,
+)
 from tests.conftest import random_graphs
 
 N, PAIRS = 12, 66

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from countergraph.graphs.pairs import Bits, Floats, Indices
 from countergraph.oracle.answers import Label
 from countergraph.search.limits import NO_LIMITS, Limits
-from countergraph.search.luck import Luck
-from countergraph.search.views import View
 
 Flips = Indices
 Found = TypeVar("Found")
@@ -65,57 +63,11 @@ class Reference:
         }
 
 
-class Guide(Protocol):
-    """What a search can know from answers, its own and those of the other searches of the run."""
-
-    asked: int
-    """How many answers the search itself had."""
-    starts: Luck
-    """Which way of starting pays, in this run."""
-    luck: Luck
-    """Which way of proposing does."""
-
-    @property
-    def share(self) -> float:
-        """The part of a run's fruitless questions that is left to this search: all, once any has found something."""
-
-    @property
-    def lonely(self) -> bool:
-        """Whether there is hardly any other graph to learn from."""
-
-    def aim(self, limits: Limits) -> None:
-        """Mind other limits from now on."""
-
-    def alone(self) -> Guide:
-        """Return a guide that knows nothing yet, and will know the answers to this search only."""
+class Listener(Protocol):
+    """Somebody who learns from the answers to a search, and guides it: see `learning.guide`."""
 
     def learn(self, flips: Flips, answer: Answer) -> None:
         """Take in one answer."""
-
-    def knows(self, flips: Flips) -> bool:
-        """Tell whether the search has asked this before."""
-
-    def hopeless(self, flips: Flips) -> bool:
-        """Tell whether asking is in vain: asked before, or ruled out by the scores."""
-
-    def gains(self) -> Floats:
-        """Return how far each flip is thought to carry the graph towards another class, for what it costs.
-
-        What may not change gains nothing.
-        """
-
-    def doubts(self) -> Floats:
-        """Return how uncertain each gain is, a standard deviation."""
-
-    def neighbours(self) -> Floats:
-        """Return how much more often each flip leads towards the nearest graphs of another class than of its own."""
-
-    @property
-    def components(self) -> View:
-        """The view of the leading directions in which the known graphs differ."""
-
-    def walk(self, view: View, size: int, doubts: Floats | float = 0.0) -> Flips:
-        """Return flips that lead towards the nearest graphs of another class in a view; ``doubts`` take from gains."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +91,7 @@ class Task:
     """What a counterfactual may be."""
     moves: Sequence[Flips] = ()
     """Changes of a whole kind, the smallest first, for a search that speaks in those."""
-    guide: Guide | None = None
+    guide: Listener | None = None
     """What all searches of the run have learned, seen from this graph."""
 
     def cheaply(self, weights: Floats | None = None) -> Floats | None:

@@ -20,8 +20,9 @@ from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Bits
 from countergraph.oracle.answers import Label, Labels, Scored
 from countergraph.search.conversation import NO_FLIPS, REST, Answer, Flips, Reference, Task
+from countergraph.search.learning.guide import Guide
+from countergraph.search.learning.memory import Memory
 from countergraph.search.limits import NO_LIMITS, Limits
-from countergraph.search.memory import Memory
 from countergraph.search.methods import Phase
 from countergraph.search.record import Record, Trust
 
@@ -111,7 +112,7 @@ def _task(job: Job, own: Heard, rng: np.random.Generator, memory: Memory | None)
     label, score = own.label, _answer(job, own.label, own).score
     if label == job.target:
         return None
-    guide = None if memory is None else memory.guide(job.graph, label, job.target, job.limits, score)
+    guide = None if memory is None else Guide(memory, job.graph, label, job.target, job.limits, score)
     return Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves, guide)
 
 

@@ -23,18 +23,19 @@ import numpy as np
 
 from countergraph.graphs.pairs import Floats
 from countergraph.search.bisection import bisection, random_order
-from countergraph.search.closeup import CloseUp
 from countergraph.search.conversation import NO_FLIPS, REST, Attempt, Flips, Part, Search, Task, relayed
-from countergraph.search.enumeration import affordable, all_closer
+from countergraph.search.learning.closeup import CloseUp
+from countergraph.search.learning.enumeration import affordable, all_closer
+from countergraph.search.learning.guide import guide_of
+from countergraph.search.learning.proposals import ALONE, STARTS, TOGETHER, guided, what_all_learned
+from countergraph.search.learning.race import race
+from countergraph.search.learning.sift import sifted
+from countergraph.search.learning.slant import contrasted, levelled
+from countergraph.search.learning.views import strongest
+from countergraph.search.learning.winnow import patience, winnowed
 from countergraph.search.limits import Limits
-from countergraph.search.memory import guide_of
-from countergraph.search.prefix import bisected, race, shortened, stretched
-from countergraph.search.proposals import ALONE, STARTS, TOGETHER, guided, what_all_learned
-from countergraph.search.sift import sifted
-from countergraph.search.slant import contrasted, levelled
+from countergraph.search.prefix import bisected, shortened, stretched
 from countergraph.search.trim import trimmed
-from countergraph.search.views import strongest
-from countergraph.search.winnow import patience, winnowed
 
 WIDER = 1.3
 """How much larger than the one before each set is that chance alone suggests."""

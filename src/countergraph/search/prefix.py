@@ -6,14 +6,7 @@ the difference: the first such place, where flips of the order never help the gr
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-
-import numpy as np
-
-from countergraph.search.conversation import Answer, Attempt, Flips, Part
-from countergraph.search.luck import Luck
-
-ABREAST = 2
+from countergraph.search.conversation import Attempt, Flips, Part
 
 
 def stretched(order: Flips) -> Attempt:
@@ -29,27 +22,6 @@ def stretched(order: Flips) -> Attempt:
             break
         size = 4 * size + 1
     return None
-
-
-def race(
-    orders: Sequence[Flips], luck: Luck, rng: np.random.Generator
-) -> Generator[Flips, Answer, tuple[Flips | None, int]]:
-    """Let orders race to a crossing: at each length the `ABREAST` that luck favours; bisect the first that crosses.
-
-    Also tell which it was.
-    """
-    failed, size = {runner: 0 for runner, order in enumerate(orders) if order.size}, 1
-    while failed:
-        for runner in luck.line_up(list(failed), len(orders), rng)[:ABREAST]:
-            prefix = orders[runner][:size]
-            crossed = (yield prefix).flipped
-            luck.tell(runner, crossed)
-            if crossed:
-                return (yield from bisected(prefix, failed[runner])), runner
-            failed[runner] = prefix.size
-        failed = {runner: length for runner, length in failed.items() if length < orders[runner].size}
-        size = 4 * size + 1
-    return None, -1
 
 
 def bisected(order: Flips, low: int = 0) -> Part:

@@ -12,8 +12,8 @@ import numpy as np
 from countergraph.graphs.pairs import Floats
 from countergraph.search.bisection import random_order
 from countergraph.search.conversation import Flips, Task
-from countergraph.search.memory import guide_of
-from countergraph.search.views import BY_COUNT, BY_DEGREE, strongest
+from countergraph.search.learning.guide import guide_of
+from countergraph.search.learning.views import BY_COUNT, BY_DEGREE, strongest
 
 DARING = 0.3
 LEANING = 1.0

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.search.closeup import CloseUp
 from countergraph.search.conversation import Flips, Part, Task
+from countergraph.search.learning.closeup import CloseUp
 
 DARING = 0.2
 PATIENCE, PATIENCE_PER_CHANGE = 4, 0.07

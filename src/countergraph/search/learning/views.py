@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from countergraph.graphs.pairs import Bits, Floats, Indices, pair_ends, region_count
-from countergraph.search.neighbours import nearest
+from countergraph.search.learning.neighbours import nearest
 
 Degrees = NDArray[np.intp]
 Place = NDArray[Any]

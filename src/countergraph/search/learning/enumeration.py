@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 
 from countergraph.search.conversation import Flips, Search, Task
-from countergraph.search.memory import guide_of
+from countergraph.search.learning.guide import guide_of
 
 
 def all_closer(task: Task, best: Flips | None) -> Search:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.search.conversation import Flips, Part, Task
-from countergraph.search.memory import guide_of
+from countergraph.search.learning.guide import guide_of
 
 GROWTH, FALL = 1.5, 0.75
 """How the chunks follow success and failure: two in five succeed, so that every answer tells something."""

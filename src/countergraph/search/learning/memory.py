@@ -1,0 +1,171 @@
+"""What the searches of one run learn together: a linear guess of the black box, better with every answer.
+
+The guess is one weight for each class and pair. It starts as the difference between the edge frequencies of the
+classes, and follows one rule: whatever changed the class of a graph must score above whatever did not. Where an answer
+breaks it, the weights of the pairs in which the two candidates differ move until it holds, those least known the most
+(AROW, Crammer et al. 2009, with a diagonal covariance). Candidates of one graph differ in few pairs, so an answer costs
+what it changes, and what one graph taught holds for all.
+
+What one graph alone says, against all others, goes into its own deviation from the shared weights (see `deviation`).
+
+With scores, any two candidates of a graph are compared, and the better one must be thought better by as much as its
+score is (see `calibration`). What is thought even better is left alone: far from the boundary scores say less.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from countergraph.graphs.pairs import Bits, Floats
+from countergraph.oracle.answers import Label
+from countergraph.search.conversation import Flips, Reference
+from countergraph.search.learning.calibration import Calibration
+from countergraph.search.learning.deviation import Basis, Individuality, directions
+from countergraph.search.learning.luck import Luck
+from countergraph.search.learning.smoothing import Smoother
+from countergraph.search.learning.views import ComponentView, View
+
+ENOUGH = 5
+"""Graphs of a class that the black box has named, from which on the labels of the reference do not count any more."""
+COMPONENTS = 16
+"""How many of the leading directions in which graphs differ make a view of them."""
+GROWTH = 1.1
+"""The frequencies and the smoothing are computed anew when there are so many times more answers than the last time."""
+
+
+class Memory:
+    """The weights that all searches of a run share.
+
+    Parameters
+    ----------
+    n_pairs
+        The pairs of a graph.
+    reference
+        Labelled graphs to start from.
+    """
+
+    def __init__(self, n_pairs: int, reference: Reference | None = None) -> None:
+        self.n_pairs = n_pairs
+        self.reference = reference
+        self.starts, self.luck = Luck(), Luck()
+        self.answers = 0
+        self.crossed = False
+        self.calibration = Calibration()
+        self.doubt = np.ones(n_pairs)
+        """The variance of each weight."""
+        self.graphs: list[Bits] = []
+        self.labels: list[Label] = []
+        self.different = set[bytes]()
+        """The first few graphs, each once however often it is searched."""
+        self._learned: dict[Label, Floats] = {}
+        self._start: dict[Label, Floats] = {}
+        self._smoothed: dict[Label, Floats] = {}
+        self._sums: dict[Label, Floats] = {}
+        self._smooth = Smoother(n_pairs)
+        self._marks = np.zeros(n_pairs)
+        self._computed_at = -1.0
+        self._known = reference
+        self._seen: dict[View, Floats] = {}
+        self._basis: Basis | None = None
+        self._components: View | None = None
+        self.individuality = Individuality()
+        for label in () if reference is None else reference.counts:
+            self._meet(label)
+
+    def meet(self, graph: Bits, label: Label, target: Label | None) -> None:
+        """Take in a graph that is searched, with the class that the black box gave it."""
+        self.graphs.append(graph)
+        if len(self.different) < ENOUGH:
+            self.different.add(graph.tobytes())
+        self.labels.append(label)
+        self._meet(label)
+        self._sums[label] += graph
+        if target is not None:
+            self._meet(target)
+
+    def _meet(self, label: Label) -> None:
+        if label not in self._learned:
+            for table in (self._learned, self._start, self._sums):
+                table[label] = np.zeros(self.n_pairs)
+
+    def weights(self, label: Label, pairs: Flips | slice = slice(None)) -> Floats:
+        """Return how much the edges at some pairs speak for a class."""
+        if self.answers > GROWTH * self._computed_at:
+            self._compute()
+        return self._start[label][pairs] + self._learned[label][pairs]
+
+    def learn(self, label: Label, target: Label | None, pairs: Flips, step: Floats, shrink: float) -> None:
+        """Move some weights by ``step`` x their doubt, against a class and for the target or all others."""
+        doubt = self.doubt[pairs]
+        step = step * doubt
+        others = [each for each in self._learned if each != label] if target is None else [target]
+        self._learned[label][pairs] -= step
+        for other in others:
+            self._learned[other][pairs] += step / len(others)
+        self.doubt[pairs] = doubt * (1 - shrink * doubt)
+
+    def known(self) -> Reference:
+        """Return all graphs whose class is known: those of the reference or, without one, those of the run so far."""
+        if self._known is None or (self.reference is None and len(self._known.labels) < len(self.graphs)):
+            self._known = Reference(np.array(self.graphs), np.array(self.labels))
+            self._seen.clear()
+        return self._known
+
+    def seen(self, view: View) -> Floats:
+        """Return the vectors of all known graphs in a view."""
+        known = self.known()
+        if view not in self._seen:
+            self._seen[view] = np.array([view.vector(view.place(graph)) for graph in known.edges])
+        return self._seen[view]
+
+    def basis(self) -> Basis:
+        """Return the directions in which the graphs differ that are known when it is first asked for."""
+        if self._basis is None:
+            self._basis = directions(self.known().edges)
+        return self._basis
+
+    def components(self) -> View:
+        """Return the view of the leading ones of these directions."""
+        if self._components is None:
+            self._components = ComponentView(np.ascontiguousarray(self.basis()[:, :COMPONENTS]))
+        return self._components
+
+    def difference(self, more: Flips, less: Flips) -> tuple[Flips, Floats]:
+        """Return the pairs that are in one of two sets only, with 1 for the first set and -1 for the second."""
+        both = np.concatenate([more, less])
+        self._marks[more] += 1
+        self._marks[less] -= 1
+        signs = self._marks[both]
+        self._marks[both] = 0
+        apart = signs.nonzero()[0]
+        return both[apart], signs[apart]
+
+    def _compute(self) -> None:
+        """Start anew from the edge frequencies; where little is known, pairs lean on those of the same regions.
+
+        The smoothing takes such a pair half for what it made of it the last time: as in the completion of a matrix,
+        what was never looked at must not speak for zero. Not so where deviations count: there each graph has its own.
+        """
+        self._computed_at = self.answers
+        frequencies = {label: self._frequencies(label) for label in self._learned}
+        centre = np.mean([each for each in frequencies.values() if each is not None], axis=0)
+        differences = {label: 0 * centre if each is None else each - centre for label, each in frequencies.items()}
+        scale = max(_size_of_large(each) for each in differences.values()) or 1.0
+        for label, difference in differences.items():
+            plain = difference / scale
+            seen = plain + self._learned[label]
+            before = seen if self.individuality.counts else self._smoothed.get(label, seen)
+            self._smoothed[label] = self._smooth(seen + self.doubt / 2 * (before - seen))
+            self._start[label] = plain + self.doubt * self._smoothed[label]
+
+    def _frequencies(self, label: Label) -> Floats | None:
+        total, count = self._sums[label], self.labels.count(label)
+        if count < ENOUGH and self.reference is not None and label in self.reference.counts:
+            total, count = total + self.reference.counts[label], count + int((self.reference.labels == label).sum())
+        return total / count if count else None
+
+
+def _size_of_large(weights: Floats) -> float:
+    """Return the root mean square of the largest fiftieth."""
+    largest = np.partition(weights**2, -max(1, weights.size // 50))[-max(1, weights.size // 50) :]
+    return float(np.sqrt(largest.mean()))

@@ -1,0 +1,34 @@
+"""Orders of changes that race to a first crossing."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+
+import numpy as np
+
+from countergraph.search.conversation import Answer, Flips
+from countergraph.search.learning.luck import Luck
+from countergraph.search.prefix import bisected
+
+ABREAST = 2
+
+
+def race(
+    orders: Sequence[Flips], luck: Luck, rng: np.random.Generator
+) -> Generator[Flips, Answer, tuple[Flips | None, int]]:
+    """Let orders race to a crossing: at each length the `ABREAST` that luck favours; bisect the first that crosses.
+
+    Also tell which it was.
+    """
+    failed, size = {runner: 0 for runner, order in enumerate(orders) if order.size}, 1
+    while failed:
+        for runner in luck.line_up(list(failed), len(orders), rng)[:ABREAST]:
+            prefix = orders[runner][:size]
+            crossed = (yield prefix).flipped
+            luck.tell(runner, crossed)
+            if crossed:
+                return (yield from bisected(prefix, failed[runner])), runner
+            failed[runner] = prefix.size
+        failed = {runner: length for runner, length in failed.items() if length < orders[runner].size}
+        size = 4 * size + 1
+    return None, -1
