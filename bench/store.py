@@ -7,10 +7,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from countergraph.experiments.export import export
-from countergraph.experiments.row import Row
-from countergraph.experiments.setting import Setting
-from countergraph.experiments.store import Store
+from countergraph.store.export import export
+from countergraph.store.row import Row
+from countergraph.store.setting import Setting
+from countergraph.store.store import Store
 
 SETTINGS, GRAPHS, RUNS, UNIT = 40, 500, 5, 100
 

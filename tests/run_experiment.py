@@ -15,9 +15,9 @@ from countergraph.experiments import lab as lab_module
 from countergraph.experiments import runner
 from countergraph.experiments.experiment import Experiment
 from countergraph.experiments.lab import Lab
-from countergraph.experiments.row import Row
-from countergraph.experiments.setting import Setting
-from countergraph.experiments.store import Store
+from countergraph.store.row import Row
+from countergraph.store.setting import Setting
+from countergraph.store.store import Store
 
 
 class CountingStore(Store):

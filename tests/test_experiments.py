@@ -27,8 +27,8 @@ from countergraph.experiments.experiment import Experiment
 from countergraph.experiments.lab import Lab
 from countergraph.experiments.reproduction import choose_exhibits
 from countergraph.experiments.runner import run_units
-from countergraph.experiments.setting import known_methods
-from countergraph.experiments.store import Store
+from countergraph.store.setting import known_methods
+from countergraph.store.store import Store
 
 RUNS = 40
 COLUMNS = (

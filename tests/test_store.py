@@ -20,14 +20,14 @@ from sklearn.ensemble import RandomForestClassifier
 
 import countergraph as cg
 from countergraph.errors import BlackBoxError, FileError, InputError, Interrupted
-from countergraph.experiments import store as store_module
-from countergraph.experiments.export import export
-from countergraph.experiments.fingerprint import fingerprint
-from countergraph.experiments.resume import FIRST, resume_counterfactuals
-from countergraph.experiments.row import Place, Row
-from countergraph.experiments.setting import Setting
-from countergraph.experiments.store import Store
 from countergraph.search.driver import Progress
+from countergraph.store import store as store_module
+from countergraph.store.export import export
+from countergraph.store.fingerprint import fingerprint
+from countergraph.store.resume import FIRST, resume_counterfactuals
+from countergraph.store.row import Place, Row
+from countergraph.store.setting import Setting
+from countergraph.store.store import Store
 
 SETTING = Setting("cohort", "cohort", "box", "ofs+obs")
 SHARED = replace(SETTING, method="learned")
@@ -234,8 +234,8 @@ def test_what_was_found_before_an_interruption_is_kept(store, model, cohort) -> 
 
 def test_what_stops_halfway_loses_no_more_than_what_ran_together(store, cohort, monkeypatch) -> None:
     """Searches in lockstep end at about the same time: if all began together, half of the questions would be lost."""
-    monkeypatch.setattr("countergraph.experiments.resume.FIRST", 4)
-    monkeypatch.setattr("countergraph.experiments.resume.QUICK", 0.0)
+    monkeypatch.setattr("countergraph.store.resume.FIRST", 4)
+    monkeypatch.setattr("countergraph.store.resume.QUICK", 0.0)
 
     def dense(edges: np.ndarray) -> np.ndarray:
         return (edges.sum(axis=1) > 30).astype(int)
@@ -300,7 +300,7 @@ def test_searches_that_share_are_claimed_as_a_whole(store) -> None:
 
 def test_the_claims_of_the_dead_are_taken_over(store, monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
-        "import sys; from countergraph.experiments.store import Store, Setting\n"
+        "import sys; from countergraph.store.store import Store, Setting\n"
         "import os; store = Store(sys.argv[1])\n"
         "store.claim(Setting('cohort', 'cohort', 'box', 'ofs+obs'), range(2), [0]); os._exit(0)"
     )
@@ -362,7 +362,7 @@ def test_ctrl_c_inside_a_transaction_leaves_nothing_open(store, step: str) -> No
 
 def test_many_processes_may_make_the_same_store(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
-    code = "import sys; from countergraph.experiments.store import Store; Store(sys.argv[1]).close()"
+    code = "import sys; from countergraph.store.store import Store; Store(sys.argv[1]).close()"
     made = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(4)]
     assert [process.wait() for process in made] == [0] * 4
 

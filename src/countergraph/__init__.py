@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from countergraph.datasets.load import load_dataset as load_dataset
     from countergraph.datasets.synthetic import make_cohort as make_cohort
     from countergraph.diverse import find_diverse as find_diverse
-    from countergraph.experiments.resume import resume_counterfactuals as resume_counterfactuals
-    from countergraph.experiments.store import Store as Store
     from countergraph.explain.compare import Comparison as Comparison
     from countergraph.explain.contrastive import changes as changes
     from countergraph.explain.diverse import Diverse as Diverse
@@ -72,6 +70,8 @@ if TYPE_CHECKING:
     from countergraph.report.report import Report as Report
     from countergraph.report.report import make_report as make_report
     from countergraph.search.methods import METHODS as METHODS
+    from countergraph.store.resume import resume_counterfactuals as resume_counterfactuals
+    from countergraph.store.store import Store as Store
     from countergraph.white_box import optimal_counterfactual as optimal_counterfactual
 
 # Where each public name lives. They are imported when first used, so that `countergraph --help` does not wait for

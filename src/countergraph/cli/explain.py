@@ -58,8 +58,8 @@ from countergraph.wording import count
 if TYPE_CHECKING:
     from countergraph.counterfactual import Counterfactual, Counterfactuals
     from countergraph.drawn import Drawn
-    from countergraph.experiments.store import Store
     from countergraph.graphs.dataset import GraphDataset
+    from countergraph.store.store import Store
 
 PICTURES = (".png", ".svg", ".pdf")
 STOPPED = {"max_calls": "the budget (--max-calls) is used up", "time_limit": "stopped by --time-limit"}
@@ -201,7 +201,7 @@ def _finder(
         from countergraph.find import find_counterfactuals
 
         return partial(find_counterfactuals, time_limit=time_limit, runs=runs)
-    from countergraph.experiments.resume import resume_counterfactuals
+    from countergraph.store.resume import resume_counterfactuals
 
     return partial(resume_counterfactuals, store, box=box_name(model), runs=runs)
 

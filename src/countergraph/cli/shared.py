@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from countergraph.constraints import Constraints
     from countergraph.counterfactual import Counterfactual
-    from countergraph.experiments.store import Store
     from countergraph.graphs.atlas import Atlas
     from countergraph.graphs.dataset import GraphDataset
     from countergraph.graphs.pairs import Floats
     from countergraph.search.driver import Progress
+    from countergraph.store.store import Store
 
 out = Console()
 err = Console(stderr=True)
@@ -93,7 +93,7 @@ def opened_store(path: Path | None) -> AbstractContextManager[Store | None]:
     """Open the store that was asked for, if one was."""
     if path is None:
         return nullcontext()
-    from countergraph.experiments.store import Store
+    from countergraph.store.store import Store
 
     return Store(path)
 

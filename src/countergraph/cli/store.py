@@ -20,7 +20,7 @@ StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="The file, for 
 @app.command("show")
 def show(path: StoreFile, json: AsJson = False) -> None:
     """Say what a store holds."""
-    from countergraph.experiments.store import Store
+    from countergraph.store.store import Store
 
     _check(path)
     with Store(path) as store:
@@ -43,8 +43,8 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write all finished searches to one table."""
-    from countergraph.experiments.export import export as write
-    from countergraph.experiments.store import Store
+    from countergraph.store.export import export as write
+    from countergraph.store.store import Store
 
     _check(path)
     check_free(target, force)

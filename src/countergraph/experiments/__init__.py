@@ -1,1 +1,1 @@
-"""The paper's tables and figures, the store of finished searches, and running them on one machine or many."""
+"""The paper's tables and figures, and running their searches on one machine or many."""

@@ -15,10 +15,10 @@ from countergraph.classifiers.model_files import save_model
 from countergraph.classifiers.training import train
 from countergraph.counterfactual import Counterfactuals
 from countergraph.experiments.experiment import Experiment
-from countergraph.experiments.setting import Setting
-from countergraph.experiments.store import Store
 from countergraph.experiments.unit import PUBLISHED, Source, Unit
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.store.setting import Setting
+from countergraph.store.store import Store
 
 # Searches in one unit. More make larger, faster batches; fewer lose less to a kill and spread better.
 SIZE = 512

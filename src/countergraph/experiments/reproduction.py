@@ -15,9 +15,9 @@ from countergraph.experiments.exhibits.exhibit import Exhibit, Results, Shown
 from countergraph.experiments.experiment import QUICK_EVERY, QUICK_LOCAL_RUNS, QUICK_RUNS, Experiment
 from countergraph.experiments.lab import Lab
 from countergraph.experiments.runner import Told, run_units
-from countergraph.experiments.store import Store
 from countergraph.experiments.unit import Unit
 from countergraph.plots.style import save_picture
+from countergraph.store.store import Store
 from countergraph.version import __version__
 
 FIGURE_DPI = 90

@@ -14,10 +14,10 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from countergraph.errors import InputError
-from countergraph.experiments.resume import PAUSE
-from countergraph.experiments.row import Place, Row
-from countergraph.experiments.store import Store
 from countergraph.experiments.unit import Unit
+from countergraph.store.resume import PAUSE
+from countergraph.store.row import Place, Row
+from countergraph.store.store import Store
 
 Told = Callable[[int, int], None]
 """Told how many of how many searches are finished."""

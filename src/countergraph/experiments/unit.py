@@ -13,12 +13,12 @@ from countergraph.classifiers.linear_rule import load_published_rule
 from countergraph.classifiers.model_files import load_model
 from countergraph.datasets.load import DATASETS, load_dataset
 from countergraph.errors import InputError
-from countergraph.experiments.fingerprint import fingerprint
-from countergraph.experiments.resume import Keep, search
-from countergraph.experiments.row import Place
-from countergraph.experiments.setting import Setting
-from countergraph.experiments.store import Store
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.store.fingerprint import fingerprint
+from countergraph.store.resume import Keep, search
+from countergraph.store.row import Place
+from countergraph.store.setting import Setting
+from countergraph.store.store import Store
 from countergraph.version import __version__
 
 PUBLISHED = "published"

@@ -18,8 +18,6 @@ from countergraph.classifiers.model import Model
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import BlackBoxError, FileError, InputError, Interrupted, check_whole_numbers
-from countergraph.experiments.resume import resume_counterfactuals
-from countergraph.experiments.store import Store
 from countergraph.explain.contrastive import changes
 from countergraph.explain.diverse import Diverse
 from countergraph.explain.importance import GlobalExplanation
@@ -33,6 +31,8 @@ from countergraph.oracle import Label
 from countergraph.prove import certify
 from countergraph.search.driver import Progress
 from countergraph.search.methods import parse_method
+from countergraph.store.resume import resume_counterfactuals
+from countergraph.store.store import Store
 from countergraph.version import __version__
 from countergraph.white_box import white_box
 from countergraph.wording import count

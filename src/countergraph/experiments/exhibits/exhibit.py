@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.experiments.experiment import Experiment
 from countergraph.experiments.lab import Lab
-from countergraph.experiments.setting import known_methods
-from countergraph.experiments.store import Spent, Store
 from countergraph.explain.quality import PERCENTILES
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats
+from countergraph.store.setting import known_methods
+from countergraph.store.store import Spent, Store
 
 # Our own searches, shown beside the paper's.
 OURS = known_methods("learned")

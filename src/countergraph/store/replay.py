@@ -12,11 +12,11 @@ import json
 
 import numpy as np
 
-from countergraph.experiments.setting import Setting
-from countergraph.experiments.store import Store
 from countergraph.graphs.pairs import Bits
 from countergraph.oracle.answers import Labels, Scored
 from countergraph.search.driver import Ask
+from countergraph.store.setting import Setting
+from countergraph.store.store import Store
 
 Told = tuple[bytes, str]
 """A digest of the graph that was asked about, and the answer as JSON."""

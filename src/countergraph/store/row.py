@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from countergraph.counterfactual import Counterfactual
-from countergraph.experiments.setting import Setting
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Indices
 from countergraph.oracle import Label
 from countergraph.search.methods import parse_method
+from countergraph.store.setting import Setting
 from countergraph.vocabulary import spoken, vocabulary
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from countergraph.errors import InputError
-from countergraph.experiments.store import Store
+from countergraph.store.store import Store
 
 FORMATS = (".csv", ".parquet")
 BATCH = 10_000

@@ -11,16 +11,16 @@ from functools import partial
 from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import BlackBoxError, Interrupted
-from countergraph.experiments.fingerprint import fingerprint
-from countergraph.experiments.replay import Replay
-from countergraph.experiments.row import Place, Row
-from countergraph.experiments.setting import Setting
-from countergraph.experiments.store import Store
 from countergraph.find import carry_out
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.oracle import Label
 from countergraph.request import Request
 from countergraph.search.driver import Progress
+from countergraph.store.fingerprint import fingerprint
+from countergraph.store.replay import Replay
+from countergraph.store.row import Place, Row
+from countergraph.store.setting import Setting
+from countergraph.store.store import Store
 
 PAUSE = 0.2
 FIRST = 16

@@ -25,9 +25,9 @@ import pandas as pd
 
 from countergraph.counterfactual import Counterfactuals
 from countergraph.errors import FileError, InputError
-from countergraph.experiments.row import Place, Row, unpack_numbers
-from countergraph.experiments.setting import Setting
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.store.row import Place, Row, unpack_numbers
+from countergraph.store.setting import Setting
 
 APPLICATION = 0x43475354  # "CGST": how a store is told from other SQLite files
 LEASE = 60.0

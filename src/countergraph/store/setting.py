@@ -7,10 +7,10 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from countergraph.experiments.fingerprint import fingerprint
 from countergraph.oracle import Label
 from countergraph.request import Request
 from countergraph.search.methods import METHODS, parse_method
+from countergraph.store.fingerprint import fingerprint
 from countergraph.version import __version__
 
 ADDED_LATER = (("confirm", False), ("asked", "{}"))
