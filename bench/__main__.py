@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from bench import accuracy, alone, boxes, growth, learned, peers, quality, resemblance, scores, speed, store
+from bench import (
+    accuracy,
+    alone,
+    boxes,
+    constrained,
+    growth,
+    learned,
+    peers,
+    quality,
+    resemblance,
+    scores,
+    speed,
+    store,
+)
 
 BENCHMARKS = {
     "speed": speed.main,
@@ -18,6 +31,7 @@ BENCHMARKS = {
     "learned": learned.main,
     "learned-whole": learned.whole,
     "alone": alone.main,
+    "constrained": constrained.main,
     "scores": scores.main,
 }
 ONLY_BY_NAME = {"accuracy", "learned-whole"}  # they take a quarter of an hour, and more than an hour

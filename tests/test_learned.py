@@ -186,7 +186,7 @@ def test_a_result_that_was_refuted_is_not_reported(method: str, budget: int, k: 
         asked += 1
         return np.full(len(edges), int(asked == 1))
 
-    result = cg.find_counterfactual(box(answer), data.edges[0], method, data, k, budget)
+    result = cg.find_counterfactual(box(answer), data.edges[0], method, data, k=k, max_calls=budget)
     assert not result.found
     assert result.trace == ()
 

@@ -69,7 +69,7 @@ def test_laws_of_one_search(
     method: str, box: Box, graph: Edges, k: int, max_calls: int, seed: int, confirm: bool
 ) -> None:
     recorder = Recorder(box)
-    result = cg.find_counterfactual(recorder, graph, method, DATA, k, max_calls, seed, confirm=confirm)
+    result = cg.find_counterfactual(recorder, graph, method, DATA, k=k, max_calls=max_calls, seed=seed, confirm=confirm)
     own = box(graph[None])[0]
 
     assert result.original_class == own

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +23,7 @@ def find_counterfactual(
     graph: ArrayLike,
     method: str = "learned",
     dataset: GraphDataset | None = None,
+    *,
     k: int = 5,
     max_calls: int = 2000,
     seed: int = 0,
@@ -76,9 +76,19 @@ def find_counterfactual(
     if isinstance(graph, GraphDataset | str):
         raise InputError("graph must be one graph, an array; find_counterfactuals takes data.subset([name])")
     edges = as_edge_vector(graph)[None]
-    options: dict[str, Any] = {"constraints": constraints, "scores": scores, "confirm": confirm}
     [result] = find_counterfactuals(
-        black_box, edges, method, dataset, k, max_calls, seed, target, time_limit, **options
+        black_box,
+        edges,
+        method,
+        dataset,
+        k=k,
+        max_calls=max_calls,
+        seed=seed,
+        target=target,
+        time_limit=time_limit,
+        constraints=constraints,
+        scores=scores,
+        confirm=confirm,
     )
     return result
 
@@ -88,6 +98,7 @@ def find_counterfactuals(
     graphs: GraphDataset | ArrayLike,
     method: str = "learned",
     dataset: GraphDataset | None = None,
+    *,
     k: int = 5,
     max_calls: int = 2000,
     seed: int = 0,
@@ -132,8 +143,20 @@ def find_counterfactuals(
     """
     if time_limit is not None and (not isinstance(time_limit, int | float | np.number) or not time_limit > 0):
         raise InputError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
-    question = (method, dataset, k, max_calls, seed, target, runs, constraints, scores, confirm)
-    request = Request.of(black_box, graphs, *question)
+    request = Request.of(
+        black_box,
+        graphs,
+        method=method,
+        dataset=dataset,
+        k=k,
+        max_calls=max_calls,
+        seed=seed,
+        target=target,
+        runs=runs,
+        constraints=constraints,
+        scores=scores,
+        confirm=confirm,
+    )
     return carry_out(request, request.ask, time_limit, progress, finished)
 
 

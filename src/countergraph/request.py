@@ -53,6 +53,7 @@ class Request:
         cls,
         black_box: object,
         graphs: GraphDataset | ArrayLike,
+        *,
         method: str,
         dataset: GraphDataset | None,
         k: int,

@@ -14,6 +14,7 @@ from countergraph.cli.shared import (
     AtlasName,
     Between,
     Binarize,
+    Confirm,
     Control,
     Cost,
     Force,
@@ -80,6 +81,7 @@ def report(
     keep_edges: KeepEdges = False,
     keep_connected: KeepConnected = False,
     scores: Scores = False,
+    confirm: Confirm = True,
     root: Root = None,
     atlas: AtlasName = None,
     binarize: Binarize = None,
@@ -110,9 +112,25 @@ def report(
     people = subject or subjects
     with progress_bar("explaining everybody", show) as progress, opened_store(keep) as store:
         try:
-            budget = (method, runs, people, local_runs, k, max_calls, seed)
-            more = (asked, progress, store, box_name(model), scores, label_of(target, data))
-            made = make_report(black_box, data, *budget, *more, diverse=diverse)
+            made = make_report(
+                black_box,
+                data,
+                method,
+                runs=runs,
+                subjects=people,
+                local_runs=local_runs,
+                k=k,
+                max_calls=max_calls,
+                seed=seed,
+                constraints=asked,
+                progress=progress,
+                store=store,
+                box=box_name(model),
+                scores=scores,
+                confirm=confirm,
+                target=label_of(target, data),
+                diverse=diverse,
+            )
         except (KeyboardInterrupt, BlackBoxError) as error:
             again = "go on" if store is not None else "start over; with --store FILE it would go on"
             err.print(f"nothing is written; run the same command to {again}", highlight=False, soft_wrap=True)

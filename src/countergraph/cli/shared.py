@@ -67,6 +67,7 @@ KeepConnected = Annotated[bool, typer.Option("--keep-connected", help="Nothing f
 Scores = Annotated[
     bool, typer.Option("--scores", help="Let the method 'learned' use the model's probabilities, if it has any.")
 ]
+Confirm = Annotated[bool, typer.Option(help="Ask about each result again; 'learned' always does.")]
 StoreFile = Annotated[
     Path | None, typer.Option("--store", help="Keep finished searches in this file, and go on where it stopped.")
 ]

@@ -313,6 +313,7 @@ def make_report(
     black_box: object,
     data: GraphDataset,
     method: str = "ofs+obs",
+    *,
     runs: int = 5,
     subjects: Sequence[str] | int = 4,
     local_runs: int = 200,

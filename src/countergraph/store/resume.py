@@ -39,6 +39,7 @@ def resume_counterfactuals(
     graphs: GraphDataset,
     method: str = "learned",
     dataset: GraphDataset | None = None,
+    *,
     k: int = 5,
     max_calls: int = 2000,
     seed: int = 0,
@@ -73,8 +74,20 @@ def resume_counterfactuals(
         As `find_counterfactuals` does; their ``results`` are what is in the store and what was found besides.
     """
     dataset = graphs if dataset is None else dataset
-    question = (method, dataset, k, max_calls, seed, target, runs, constraints, scores, confirm)
-    request = Request.of(black_box, graphs, *question)
+    request = Request.of(
+        black_box,
+        graphs,
+        method=method,
+        dataset=dataset,
+        k=k,
+        max_calls=max_calls,
+        seed=seed,
+        target=target,
+        runs=runs,
+        constraints=constraints,
+        scores=scores,
+        confirm=confirm,
+    )
     box = fingerprint(black_box) if box is None else box
     setting = Setting.of(request, graphs.fingerprint, dataset.fingerprint, box)
     numbers = request.runs
@@ -139,11 +152,21 @@ def search(
         keep(Row.of(result, graphs[result.graph_index]), now - last)
         last = now
 
-    budget = (setting.k, setting.max_calls, setting.seed, setting.target)
-    scores = "scores" in json.loads(setting.asked)
     for graphs, runs in _rectangles(places, setting.shares):
-        question = (setting.method, dataset, *budget, runs, constraints, scores, setting.confirm)
-        request = Request.of(black_box, data.subset(graphs), *question)
+        request = Request.of(
+            black_box,
+            data.subset(graphs),
+            method=setting.method,
+            dataset=dataset,
+            k=setting.k,
+            max_calls=setting.max_calls,
+            seed=setting.seed,
+            target=setting.target,
+            runs=runs,
+            constraints=constraints,
+            scores="scores" in json.loads(setting.asked),
+            confirm=setting.confirm,
+        )
         replay = Replay(request.ask, store, setting, runs[0]) if setting.shares and store is not None else None
         at_once = None if setting.shares else partial(kept, graphs)
         try:
