@@ -192,13 +192,14 @@ def _improved(task: Task, best: Flips) -> Part:
     """Propose closer counterfactuals until enough proposals in a row have failed, or been made before."""
     guide, ways, failed = guide_of(task), ALONE if _alone(task) else TOGETHER, 0.0
     while task.limits.fewer(best) and failed < _endurance(task, best):
-        way = guide.luck.pick(len(ways), task.rng)
+        way, guide.lean = guide.luck.pick(len(ways), task.rng), 0.0
         candidate = _candidate(task, ways[way](task, best), best)
         if not candidate.size or guide.knows(candidate):
             failed += 1 / REPEATS
         elif (yield candidate).flipped:
             before, failed = task.limits.cost(best), 0
             best = task.leading((yield from shortened(candidate)))
+            guide.won()
             guide.luck.tell(way, 1 - task.limits.cost(best) / before)
         else:
             guide.luck.tell(way, 0)

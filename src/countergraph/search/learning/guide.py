@@ -19,6 +19,8 @@ from countergraph.search.limits import NO_LIMITS, Limits
 
 MARGIN = 0.5
 NOISE = 1.0
+FOLLOWING = 0.05
+"""How far a run follows a lean that led closer."""
 KEPT = 3
 """How many candidates of each kind a new answer is compared with: the latest are the closest to the boundary."""
 
@@ -53,6 +55,8 @@ class Guide:
         self.memory, self.graph, self.label, self.target, self.limits = memory, graph, label, target, limits
         self.starts, self.luck = memory.starts, memory.luck
         self.asked = 0
+        self.lean = 0.0
+        """By how much the latest proposal leans beyond what was learned."""
         self._sides = np.where(graph, -1.0, 1.0)
         self._known: set[int] = set()
         self._crossed: deque[Flips] = deque(maxlen=KEPT)
@@ -68,7 +72,20 @@ class Guide:
 
     def gains(self) -> Floats:
         """Return how far each flip is thought to carry the graph towards another class, for what it costs."""
-        return self._worth(self._scores())
+        return self._worth(self._leaning(self._scores(), self.memory.leans.get(self.label, 0.0)))
+
+    def leaning(self, lean: float) -> Floats:
+        """Return the same, but think more of removals and less of additions; the contrary if ``lean`` is below 0."""
+        self.lean = lean
+        return self._leaning(self.gains(), lean)
+
+    def _leaning(self, gains: Floats, lean: float) -> Floats:
+        return gains * np.exp(-lean * self._sides) if lean else gains
+
+    def won(self) -> None:
+        """Take in that the latest proposal was closer: lean more as it did."""
+        if self.lean:
+            self.memory.leans[self.label] = self.memory.leans.get(self.label, 0.0) + FOLLOWING * self.lean
 
     def _worth(self, gains: Floats) -> Floats:
         """Divide by the costs, and let what may not change gain nothing."""

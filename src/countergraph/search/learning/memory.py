@@ -48,6 +48,8 @@ class Memory:
         self.n_pairs = n_pairs
         self.reference = reference
         self.starts, self.luck = Luck(), Luck()
+        self.leans: dict[Label, float] = {}
+        """For each class, by how much removals do more, and additions less, than their weights say."""
         self.answers = 0
         self.crossed = False
         self.calibration = Calibration()

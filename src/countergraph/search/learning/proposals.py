@@ -68,9 +68,7 @@ def lopsided(task: Task, best: Flips) -> Flips:
 
     Which of two pairs does more is soon learned; what many additions do against as many removals is not.
     """
-    lean = LEANING * task.rng.standard_normal()
-    gains = guide_of(task).gains() * np.exp(np.where(task.graph, lean, -lean))
-    return _strongest(task, gains, room(task, best))
+    return _strongest(task, guide_of(task).leaning(LEANING * task.rng.standard_normal()), room(task, best))
 
 
 def neighbourly(task: Task, best: Flips) -> Flips:
