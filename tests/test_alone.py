@@ -104,7 +104,7 @@ def answered(search: Part, crosses: Callable[[Flips], bool]) -> tuple[Flips, lis
         candidate = next(search)
         while True:
             told.append((candidate, crosses(candidate)))
-            candidate = search.send(Answer(1, told[-1][1]))
+            candidate = search.send(Answer(candidate, told[-1][1]))
     except StopIteration as end:
         return end.value, told
 

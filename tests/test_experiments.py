@@ -27,7 +27,6 @@ from countergraph.experiments.experiment import Experiment
 from countergraph.experiments.lab import Lab
 from countergraph.experiments.reproduction import choose_exhibits
 from countergraph.experiments.runner import run_units
-from countergraph.store.setting import known_methods
 from countergraph.store.store import Store
 
 RUNS = 40
@@ -166,10 +165,6 @@ def test_the_quick_rows_are_among_those_of_the_whole(lab: Lab, experiment: Exper
     assert len(quick) == 3
     run_units(lab.store, list(lab.units(few)))
     assert set(quick) < set(rows_of(lab))
-
-
-def test_methods_are_taken_in_when_they_exist() -> None:
-    assert known_methods("ofs+obs", "not yet") == ("ofs+obs",)
 
 
 def test_another_file_under_the_same_name_is_refused(lab: Lab, experiment: Experiment) -> None:

@@ -124,7 +124,7 @@ def test_what_one_graph_taught_helps_the_others() -> None:
     together = cg.find_counterfactuals(box(function), graphs, "learned")
     alone = [cg.find_counterfactual(box(function), graph, "learned") for graph in graphs]
     for of in (lambda each: each.distance, lambda each: each.calls):
-        assert np.median([of(each) for each in together]) < np.median([of(each) for each in alone])
+        assert np.mean([of(each) for each in together]) < np.mean([of(each) for each in alone])
 
 
 def test_three_pairs_out_of_6670() -> None:
@@ -293,8 +293,8 @@ def test_an_answer_moves_only_what_it_is_about() -> None:
     Guide(memory, np.ones(45, dtype=bool), 1, None)
     memory.answers = 1000  # so that two more are no reason to compute the frequencies anew
     before = guide.gains()
-    guide.learn(np.array([1, 2, 3]), Answer(1, True))
-    guide.learn(np.array([1, 2, 4, 5, 6, 7, 8, 9, 10]), Answer(0, False))
+    for flips, flipped in (([1, 2, 3], True), ([1, 2, 4, 5, 6, 7, 8, 9, 10], False)):
+        guide.learn(np.array(flips), Answer(np.array(flips), flipped))
     moved = np.flatnonzero(guide.gains() != before)
     assert moved.tolist() == [3, 4, 5, 6, 7, 8, 9, 10]
     assert guide.gains()[3] > before[3]

@@ -147,7 +147,7 @@ def test_a_race_ends_just_behind_a_crossing(crossings: list[int], seed: int) -> 
         assert (runner, prefix.size) not in asked
         asked.add((runner, prefix.size))
         try:
-            prefix = search.send(Answer(1, prefix.size >= crossings[runner]))
+            prefix = search.send(Answer(prefix, prefix.size >= crossings[runner]))
         except StopIteration as end:
             found, winner = end.value
             break

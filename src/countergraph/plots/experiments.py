@@ -43,7 +43,7 @@ def plot_white_box(rule: LinearRule, results: Counterfactuals, data: GraphDatase
 
     The right panel shows the boundary near the people in ``zoomed``, those of them who are among the results.
     """
-    figure = Figure(figsize=(12, 5.2), layout="constrained")
+    figure, results = Figure(figsize=(12, 5.2), layout="constrained"), results.found
     left, right = figure.subplots(1, 2)
     before = rule.embed(np.stack([each.original for each in results]))
     after = rule.embed(np.stack([each.edges for each in results if each.edges is not None]))

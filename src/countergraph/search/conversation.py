@@ -34,9 +34,10 @@ REST: Flips = np.empty(0, dtype=np.intp)
 class Answer(NamedTuple):
     """What the black box said of a candidate."""
 
-    label: Label
+    asked: Flips
+    """As much of the candidate as may be: what was asked about."""
     flipped: bool
-    """Whether this class makes the candidate a counterfactual."""
+    """Whether that is a counterfactual."""
     score: float | None = None
     """The probability of a class that makes it one, where the black box gives probabilities and was asked for them."""
 
@@ -143,7 +144,8 @@ def relayed(
         flips = next(search)
         while True:
             answer = yield ask(flips)
-            learn(flips, answer)
+            if answer.asked.size:
+                learn(answer.asked, answer)
             flips = search.send(answer)
     except StopIteration as end:
         found: Found = end.value

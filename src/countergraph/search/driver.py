@@ -109,7 +109,7 @@ def converse(job: Job, record: Record, trust: Trust, memory: Memory | None = Non
 
 def _task(job: Job, own: Heard, rng: np.random.Generator, memory: Memory | None) -> Task | None:
     """Return what to search for, given the class of the graph; None if it is the wanted one."""
-    label, score = own.label, _answer(job, own.label, own).score
+    label, score = own.label, _score(job, own.label, own)
     if label == job.target:
         return None
     guide = None if memory is None else Guide(memory, job.graph, label, job.target, job.limits, score)
@@ -135,7 +135,7 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
             if candidate.size:
                 heard = yield candidate
                 record.calls[phase.name] += 1
-                answer = _answer(job, task.label, heard)
+                answer = Answer(candidate, _flipped(job, task.label, heard), _score(job, task.label, heard))
                 if answer.flipped:
                     record.keep(candidate, heard.label, spare=job.confirm)
                 else:
@@ -146,7 +146,7 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
             else:
                 if flips is REST:
                     yield REST
-                vain, answer = vain + 1, Answer(task.label, False)
+                vain, answer = vain + 1, Answer(NO_FLIPS, False)
             try:
                 flips = search.send(answer)
             except StopIteration:
@@ -164,9 +164,7 @@ def _confirm(job: Job, record: Record, label: Label, trust: Trust) -> Generator[
     Whoever asks what is close to the boundary collects the errors of a black box that makes some.
     """
     while record.best is not None:
-        agreed, others = yield from _again(
-            job, record, record.best, lambda heard: _answer(job, label, heard).flipped, trust
-        )
+        agreed, others = yield from _again(job, record, record.best, lambda heard: _flipped(job, label, heard), trust)
         if agreed > len(others):
             return True
         record.fall_back()
@@ -204,13 +202,16 @@ def _again(
     return agreed, others
 
 
-def _answer(job: Job, label: Label, heard: Heard) -> Answer:
-    """Return what the answer means to a search of a graph of class ``label``."""
-    flipped = heard.label != label if job.target is None else heard.label == job.target
+def _flipped(job: Job, label: Label, heard: Heard) -> bool:
+    """Tell whether an answer makes a candidate of a graph of class ``label`` a counterfactual."""
+    return heard.label != label if job.target is None else heard.label == job.target
+
+
+def _score(job: Job, label: Label, heard: Heard) -> float | None:
+    """Return the probability of a class that makes it one, where the black box was asked for any."""
     if heard.shares is None:
-        return Answer(heard.label, flipped)
-    score = 1 - heard.shares.get(label, 0.0) if job.target is None else heard.shares.get(job.target, 0.0)
-    return Answer(heard.label, flipped, score)
+        return None
+    return 1 - heard.shares.get(label, 0.0) if job.target is None else heard.shares.get(job.target, 0.0)
 
 
 def _question(talk: Conversation) -> Flips:

@@ -80,12 +80,16 @@ def _aimed(task: Task, limits: Limits) -> Task:
 
 
 def _fewer(task: Task, best: Flips) -> Part:
-    """Come down to as few changes as there may be, whatever they cost, and then make them cheaper."""
+    """Come down to as few changes as there may be, whatever they cost, and then make them cheaper.
+
+    What is cheapest for what it does is often too weak to be one of a few: a usual cost on top of each tells these apart.
+    """
     counting = _aimed(task, replace(task.limits, costs=None, most=None))
     anew = yield from _forward(counting)
     best = yield from _closer(counting, best if anew is None else min(best, anew, key=len))
-    if task.limits.few(best):
-        best = yield from _closer(_aimed(task, task.limits), best)
+    if task.limits.few(best) and task.limits.costs is not None:
+        guide_of(task).aim(replace(task.limits, costs=task.limits.costs + task.limits.costs.mean()))
+        best = yield from _closer(task, best)
     return best
 
 
@@ -109,8 +113,8 @@ def _last_look(task: Task, best: Flips) -> Part:
         if not candidate.size or guide_of(task).knows(candidate) or not (yield candidate).flipped:
             break
         best = task.leading((yield from shortened(candidate)))
-    much = task.limits.cost(best) > AGAIN * task.limits.cost(first)
-    return best if much else (yield from _backward(task, best))
+    hardly = task.limits.cost(best) > AGAIN * task.limits.cost(first)
+    return best if hardly else (yield from _backward(task, best))
 
 
 def _second_look(task: Task, best: Flips) -> Part:

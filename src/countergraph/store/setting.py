@@ -9,7 +9,7 @@ from typing import Any
 
 from countergraph.oracle import Label
 from countergraph.request import Request
-from countergraph.search.methods import METHODS, parse_method
+from countergraph.search.methods import parse_method
 from countergraph.store.fingerprint import fingerprint
 from countergraph.version import __version__
 
@@ -64,8 +64,3 @@ class Setting:
         Company matters to such searches, so a cohort is searched as a whole, one run at a time.
         """
         return any(phase.learns for phase in parse_method(self.method))
-
-
-def known_methods(*methods: str) -> tuple[str, ...]:
-    """Return those of ``methods`` that this version has."""
-    return tuple(method for method in methods if method in METHODS)
