@@ -11,10 +11,7 @@ import numpy as np
 
 import countergraph as cg
 from bench.data import real_data
-from bench.learned import BOXES as ALL
-from bench.learned import black_box, quantiles
-
-BOXES = tuple(kind for kind in ALL if kind != "random-forest")  # a forest is slow to answer one graph at a time
+from bench.learned import BOXES, black_box, quantiles
 
 
 def main(kinds: tuple[str, ...] = BOXES) -> None:

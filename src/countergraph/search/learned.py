@@ -82,7 +82,7 @@ def _aimed(task: Task, limits: Limits) -> Task:
 def _fewer(task: Task, best: Flips) -> Part:
     """Come down to as few changes as there may be, whatever they cost, and then make them cheaper.
 
-    What is cheapest for what it does is often too weak to be one of a few: a usual cost on top of each tells these apart.
+    What is cheapest for what it does is often too weak to be one of a few; a usual cost on top of each tells which are.
     """
     counting = _aimed(task, replace(task.limits, costs=None, most=None))
     anew = yield from _forward(counting)
