@@ -8,6 +8,11 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import countergraph as cg
 from countergraph.graphs.pairs import pairs_within
+from countergraph.search.conversation import Answer, Task
+from countergraph.search.learning.guide import Guide
+from countergraph.search.learning.memory import Memory
+from countergraph.search.learning.proposals import TOGETHER
+from countergraph.search.limits import Limits
 from tests.conftest import random_graphs
 
 N = 40
@@ -82,3 +87,21 @@ def test_who_finds_nothing_asks_again_when_all_others_have_learned() -> None:
     graphs, asked = GRAPHS[:24], cg.Constraints(only="added")
     results = cg.find_counterfactuals(box(weights, np.sort(graphs @ weights)[-2] - 0.5), graphs, constraints=asked)
     assert len(results.found) >= 20
+
+
+def test_no_proposal_names_a_pair_twice_where_edges_are_kept() -> None:
+    """Where few pairs may be added, the best ones are among the best again."""
+    graph = GRAPHS[0]
+    allowed = graph.copy()
+    allowed[np.flatnonzero(~graph)[:6]] = True
+    limits = Limits(allowed=allowed, keep_edges=True)
+    guide = Guide(Memory(PAIRS), graph, 0, None, limits)
+    rng = np.random.default_rng(0)
+    task = Task(graph, 0, 5, 100, rng, limits=limits, guide=guide)
+    for flips, flipped in ((np.flatnonzero(allowed)[:40], True), (np.flatnonzero(graph)[:3], False)):
+        guide.learn(flips, Answer(flips, flipped))
+    for _ in range(200):
+        best = task.by_turns(rng.permutation(np.flatnonzero(allowed)))
+        for way in TOGETHER:
+            candidate = way(task, best)
+            assert np.unique(candidate).size == candidate.size, way.__name__

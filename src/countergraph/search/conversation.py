@@ -116,7 +116,7 @@ class Task:
         return self.limits.fit(self.graph, line[::-1])[::-1]
 
     def by_turns(self, order: Flips) -> Flips:
-        """Return an order of which every beginning may be: where edges are kept, additions and removals by turns."""
+        """Return an order; where edges are kept, one of additions and removals by turns."""
         if not self.limits.keep_edges:
             return order
         removals, additions = order[self.graph[order]], order[~self.graph[order]]

@@ -54,7 +54,7 @@ class Progress(NamedTuple):
     """How far a run is."""
 
     finished: int
-    """How many searches are finished, but for a last look when all are."""
+    """How many searches are finished, or wait for what the others learn."""
     total: int
     calls: int
 
@@ -237,7 +237,7 @@ class _Lanes:
         self.questions: list[Flips] = []
         self.resting: deque[_Lane] = deque()
         self.through = set[int]()
-        """The numbers of those that are finished, or were so but for a last look."""
+        """The numbers of those that are finished, or wait for the others."""
 
     def enter(self, number: int, job: Job, record: Record) -> None:
         talk = converse(job, record, self.trust, self.memory)

@@ -16,7 +16,8 @@ def evolution(task: Task, start: Flips) -> Search:
     best, failed = start, 0
     while best.size > 1 and failed < PATIENCE:
         candidate = MUTATIONS[task.rng.integers(len(MUTATIONS))](task, best)
-        if (yield candidate).flipped:
-            best, failed = (yield from trimmed(shuffled(candidate, task.rng, task.dearly()), task.trailing)), 0
+        answer = yield candidate
+        if answer.flipped:
+            best, failed = (yield from trimmed(shuffled(answer.asked, task.rng, task.dearly()), task.trailing)), 0
         else:
             failed += 1

@@ -2,14 +2,16 @@
 
 1. Forward: the orders that the answers so far, the nearest graphs and chance suggest race to a first crossing. Where
    nothing but chance suggests anything, random sets are asked about, each a little larger than the one before. What
-   chance found is winnowed and, for a graph of which nothing else is known, sifted.
+   chance found is winnowed and, for a graph of which nothing else is known, sifted. Who has found nothing waits for
+   what all others learn, and follows that.
 2. Improvement near the boundary: proposals with one change less, in the ways that have paid in this run, each success
    shortened, until enough in a row have failed.
 3. Backward: changes are undone in chunks, those thought least useful first, until each that is left was tried.
 4. A last look, when all searches of the run are done: what they have learned since may know better. A graph that has
    hardly any company is instead looked at a second time, by its own answers alone, since the labels of a dataset may
    mislead; what is closer counts.
-5. Where few enough sets of changes could be closer than the best, all of them are asked about, smallest first.
+5. Where the cheapest changes are more than there may be, the fewest are sought, and made cheaper.
+6. Where few enough sets of changes could be closer than the best, all of them are asked about, smallest first.
 
 Where there is nothing to learn, the random ways win over the others, and what is left is bisection, delta debugging and
 random restarts.
@@ -151,7 +153,7 @@ def _forward(task: Task) -> Attempt:
 
 
 def _narrowed(task: Task, flips: Flips) -> Part:
-    """Winnow what chance found. A graph of which nothing else is known is then looked at closely."""
+    """Winnow what has much that is of no use. A graph of which nothing else is known is then looked at closely."""
     if not _alone(task):
         return (yield from winnowed(task, flips))
     look = CloseUp(flips, task.graph)

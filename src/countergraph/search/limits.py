@@ -54,7 +54,7 @@ class Limits:
         return float(flips.size if self.costs is None else self.costs[flips].sum())
 
     def fewer(self, best: Indices) -> int:
-        """Return how many changes there may be at most, for all to cost less than the best."""
+        """Return how many changes there may be at most, for all to cost less than the best: one less, without costs."""
         if self.costs is None:
             return best.size - 1
         costs = self.costs if self.allowed is None else self.costs[self.allowed]

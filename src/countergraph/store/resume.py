@@ -97,10 +97,12 @@ def resume_counterfactuals(
         with store.alive():
             while missing := store.missing(setting, everybody, numbers):
                 places, began = store.claim(setting, everybody, numbers, at_once), time.monotonic()
-                keep, tell = partial(store.add, setting), _after(progress, total - len(missing), calls, total)
+                done = total - len({*missing, *places})
+                keep, tell = partial(store.add, setting), _after(progress, done, calls, total)
                 calls += search(setting, black_box, graphs, dataset, places, keep, tell, constraints, store)
-                at_once = _next(at_once, time.monotonic() - began)
-                if not places:
+                if places:
+                    at_once = _next(at_once, time.monotonic() - began)
+                else:
                     time.sleep(PAUSE)
     except (BlackBoxError, KeyboardInterrupt) as error:
         stopped = error if isinstance(error, BlackBoxError | Interrupted) else Interrupted("interrupted")

@@ -64,7 +64,7 @@ def daring(task: Task, best: Flips) -> Flips:
 
 
 def lopsided(task: Task, best: Flips) -> Flips:
-    """Do the same, but think more of additions and less of removals than was learned, or the contrary.
+    """Take what all have learned, but think more of additions and less of removals than was learned, or the contrary.
 
     Which of two pairs does more is soon learned; what many additions do against as many removals is not.
     """
@@ -100,7 +100,8 @@ def swapped(task: Task, best: Flips) -> Flips:
     hopes = guide.gains() + task.rng.normal(0, 0.1, task.graph.size) if task.rng.random() < 0.5 else guide.neighbours()
     hopes = hopes.copy()
     hopes[best] = 0
-    return np.concatenate([line[:-undone], _strongest(task, hopes, undone - 1)])
+    kept, new = line[:-undone], _strongest(task, hopes, undone - 1)
+    return np.concatenate([kept, new[~np.isin(new, kept)]])
 
 
 def exchanged(task: Task, best: Flips) -> Flips:
@@ -159,4 +160,4 @@ TOGETHER: tuple[Proposal, ...] = (
 )
 """The ways of a graph in company."""
 ALONE = tuple(way for way in TOGETHER if way is not lopsided)
-"""Those of a graph of which nothing is known but its own answers: it came no closer by leaning."""
+"""Those of a graph with no company and no dataset: it came no closer by leaning."""

@@ -28,7 +28,8 @@ def sifted(task: Task, look: CloseUp, best: Flips) -> Part:
     while best.size > 1 and failed < max(PATIENCE, PATIENCE_PER_CHANGE * best.size):
         candidate = _candidate(task, look, best)
         if not candidate.size:
-            break
+            failed += 1
+            continue
         crossed = (yield candidate).flipped
         look.learn(candidate, crossed)
         if crossed:
@@ -49,7 +50,8 @@ def _candidate(task: Task, look: CloseUp, best: Flips) -> Flips:
         hopes = hopes / task.limits.costs[look.flips]
     order = task.limits.cheaper(task.by_turns(look.flips[np.argsort(-hopes)]), best)
     likely = look.levels(order) > 0
-    return task.leading(order[: 1 + int(likely.argmax())] if likely.any() else order)
+    size = 1 + int(likely.argmax()) if likely.any() else order.size
+    return task.leading(order[: size + size % 2 if task.limits.keep_edges else size])
 
 
 def _remind(look: CloseUp, best: Flips) -> None:
