@@ -230,7 +230,7 @@ def test_black_boxes_side_by_side(cohort: cg.GraphDataset, results: cg.Counterfa
     assert summary.loc["rule", "distance 50%"] == np.median([each.distance for each in results.found])
     assert summary["searches"].tolist() == [72, 72, 72]
     assert comparison.roi_importance().sum().tolist() == pytest.approx([1, 1, 1])
-    with pytest.raises(InputError, match="at least two black boxes, not 1"):
+    with pytest.raises(InputError, match="at least two black boxes or methods, not 1"):
         cg.Comparison({"rule": results})
     with pytest.raises(InputError, match="'half' are not of the same graphs"):
         cg.Comparison({"rule": results, "half": results[:30]})
@@ -241,3 +241,10 @@ def test_one_person_of_a_cohort_is_explained_at_once(cohort: cg.GraphDataset) ->
     runs = cg.find_counterfactuals(RULE, cohort.subset([3]), "ofs+obs", cohort, runs=10, seed=4)
     assert [each.to_dict() for each in local.results] == [each.to_dict() for each in runs]
     assert local.results[0].parameters["seed"] == 4
+
+
+def test_methods_side_by_side_are_called_so(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    found = {method: cg.find_counterfactuals(model, cohort, method) for method in ("ofs+obs", "bisect+ddmin")}
+    comparison = cg.Comparison(found)
+    assert comparison.caption == "2 methods on the same graphs."
+    assert comparison.summary().index.name == "method"
