@@ -108,7 +108,7 @@ def learning_cost() -> None:
         candidates = [rng.choice(pairs, 30, replace=False) for _ in range(2000)]
         began = time.process_time()
         for i, flips in enumerate(candidates):
-            guides[i % 50].learn(flips, Answer(flips, bool(i // 50 % 2)))
+            guides[i % 50].learn(Answer(flips, bool(i // 50 % 2)))
         learning = time.process_time() - began
         began = time.process_time()
         for guide in guides * 4:

@@ -99,7 +99,7 @@ def test_no_proposal_names_a_pair_twice_where_edges_are_kept() -> None:
     rng = np.random.default_rng(0)
     task = Task(graph, 0, 5, 100, rng, limits=limits, guide=guide)
     for flips, flipped in ((np.flatnonzero(allowed)[:40], True), (np.flatnonzero(graph)[:3], False)):
-        guide.learn(flips, Answer(flips, flipped))
+        guide.learn(Answer(flips, flipped))
     for _ in range(200):
         best = task.by_turns(rng.permutation(np.flatnonzero(allowed)))
         for way in TOGETHER:

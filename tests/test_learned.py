@@ -294,7 +294,7 @@ def test_an_answer_moves_only_what_it_is_about() -> None:
     memory.answers = 1000  # so that two more are no reason to compute the frequencies anew
     before = guide.gains()
     for flips, flipped in (([1, 2, 3], True), ([1, 2, 4, 5, 6, 7, 8, 9, 10], False)):
-        guide.learn(np.array(flips), Answer(np.array(flips), flipped))
+        guide.learn(Answer(np.array(flips), flipped))
     moved = np.flatnonzero(guide.gains() != before)
     assert moved.tolist() == [3, 4, 5, 6, 7, 8, 9, 10]
     assert guide.gains()[3] > before[3]

@@ -67,7 +67,7 @@ class Reference:
 class Listener(Protocol):
     """Somebody who learns from the answers to a search, and guides it: see `learning.guide`."""
 
-    def learn(self, flips: Flips, answer: Answer) -> None:
+    def learn(self, answer: Answer) -> None:
         """Take in one answer."""
 
 
@@ -136,7 +136,7 @@ class Task:
 
 def relayed(
     search: Generator[Flips, Answer, Found],
-    learn: Callable[[Flips, Answer], None] = lambda flips, answer: None,
+    learn: Callable[[Answer], None] = lambda answer: None,
     ask: Callable[[Flips], Flips] = lambda flips: flips,
 ) -> Generator[Flips, Answer, Found]:
     """Let somebody else learn from the answers to a search, too, or put its questions in other words."""
@@ -145,7 +145,7 @@ def relayed(
         while True:
             answer = yield ask(flips)
             if answer.asked.size:
-                learn(answer.asked, answer)
+                learn(answer)
             flips = search.send(answer)
     except StopIteration as end:
         found: Found = end.value

@@ -141,7 +141,7 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
                 else:
                     record.failed += 1
                 if task.guide is not None:
-                    task.guide.learn(candidate, answer)
+                    task.guide.learn(answer)
                 yield None
             else:
                 if flips is REST:

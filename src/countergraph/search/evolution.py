@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from countergraph.search.conversation import Flips, Search, Task
-from countergraph.search.learning.proposals import exchanged, fresh, thinned
+from countergraph.search.mutations import exchanged, fresh, thinned
 from countergraph.search.picking import shuffled
 from countergraph.search.trim import trimmed
 

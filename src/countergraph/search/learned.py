@@ -157,7 +157,7 @@ def _narrowed(task: Task, flips: Flips) -> Part:
     if not _alone(task):
         return (yield from winnowed(task, flips))
     look = CloseUp(flips, task.graph)
-    best = yield from relayed(winnowed(task, flips, COARSE), lambda asked, answer: look.learn(asked, answer.flipped))
+    best = yield from relayed(winnowed(task, flips, COARSE), lambda answer: look.learn(answer.asked, answer.flipped))
     return best if best.size <= SHORT else (yield from sifted(task, look, best))
 
 

@@ -160,8 +160,9 @@ class Guide:
         guess, gap = float(self._scores(pairs) @ signs), self._highest_failed - self._level_crossed
         return self.memory.calibration.surely_below(guess, gap, pairs.size)
 
-    def learn(self, flips: Flips, answer: Answer) -> None:
+    def learn(self, answer: Answer) -> None:
         """Take in one answer: compare the candidate with those of this graph that were answered otherwise."""
+        flips = answer.asked
         self.asked += 1
         self.memory.answers += 1
         self._known.add(_key(flips))

@@ -14,6 +14,7 @@ from countergraph.search.bisection import random_order
 from countergraph.search.conversation import Flips, Task
 from countergraph.search.learning.guide import guide_of
 from countergraph.search.learning.views import BY_COUNT, BY_DEGREE, strongest
+from countergraph.search.mutations import fresh, thinned
 
 DARING = 0.3
 LEANING = 1.0
@@ -104,23 +105,6 @@ def swapped(task: Task, best: Flips) -> Flips:
     return np.concatenate([kept, new[~np.isin(new, kept)]])
 
 
-def exchanged(task: Task, best: Flips) -> Flips:
-    """Undo two or more changes at random, and make one less at random."""
-    undone = 1 + _any_size(task, best.size - 1)
-    kept, others = task.rng.permutation(best)[undone:], random_order(task)
-    return np.concatenate([kept, others[~np.isin(others, kept)][: undone - 1]])
-
-
-def thinned(task: Task, best: Flips) -> Flips:
-    """Undo a few changes, or up to half of them, at random."""
-    return task.rng.permutation(best)[_any_size(task, best.size // 2) :]
-
-
-def fresh(task: Task, best: Flips) -> Flips:
-    """Start anew with random changes, few or many."""
-    return random_order(task)[: _any_size(task, best.size - 1)]
-
-
 def _strongest(task: Task, gains: Floats, size: int) -> Flips:
     """Return the flips of the largest gains; where edges are kept, additions and removals by turns."""
     if not task.limits.keep_edges:
@@ -129,11 +113,6 @@ def _strongest(task: Task, gains: Floats, size: int) -> Flips:
     pairs = task.by_turns(np.concatenate([additions, removals])).reshape(-1, 2)
     worthwhile: Flips = pairs[gains[pairs].sum(axis=1) > 0].ravel()
     return worthwhile[:size]
-
-
-def _any_size(task: Task, most: int) -> int:
-    """Pick a number from 1 to ``most``, every order of magnitude as likely as another."""
-    return int(np.exp(task.rng.uniform(0, np.log(max(most, 1) + 1 - 1e-9))))
 
 
 Start = Callable[[Task], Flips]
