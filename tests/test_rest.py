@@ -7,7 +7,8 @@ import pytest
 
 from countergraph.search import driver
 from countergraph.search.conversation import REST, Flips, Search, Task
-from countergraph.search.driver import Job, Progress, run
+from countergraph.search.driver import Progress, run
+from countergraph.search.job import Job
 from countergraph.search.methods import Phase
 from tests.conftest import random_graphs
 

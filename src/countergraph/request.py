@@ -21,7 +21,7 @@ from countergraph.graphs.pairs import Bits, as_edge_vectors
 from countergraph.oracle import Label, Oracle
 from countergraph.oracle.answers import Labels, Scored
 from countergraph.search.conversation import Reference
-from countergraph.search.driver import Job
+from countergraph.search.job import Job
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.methods import Phase, parse_method
 from countergraph.search.record import Record
