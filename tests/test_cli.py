@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import signal
@@ -17,20 +16,7 @@ import pytest
 
 import countergraph as cg
 from countergraph.graphs.pairs import to_adjacency
-
-
-def countergraph(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "100"}
-    environment.pop("COUNTERGRAPH_DATA", None)
-    command = [sys.executable, "-m", "countergraph", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
-
-
-def begun(*words: object, cwd: Path) -> subprocess.Popen[str]:
-    """Begin a command that Ctrl-C stops, even where the tests run in the background of a shell, which ignores it."""
-    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    command = [sys.executable, "-c", f"{code}; from countergraph.cli import main; main()", *map(str, words)]
-    return subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+from tests.command_line import begun, countergraph
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +175,9 @@ def test_methods_and_version() -> None:
     assert listed["methods"] == list(cg.METHODS)
     plain = countergraph("methods").stdout
     assert all(phase["title"] in plain for phase in listed["phases"])
-    assert countergraph("--version").stdout == f"countergraph {cg.__version__}\n"
+    module = [sys.executable, "-m", "countergraph", "--version"]
+    alone = subprocess.run(module, capture_output=True, text=True, check=True).stdout
+    assert alone == countergraph("--version").stdout == f"countergraph {cg.__version__}\n"
 
 
 def test_the_help_does_not_wait_for_heavy_imports() -> None:

@@ -206,7 +206,7 @@ def test_torch_modules() -> None:
 
 
 def test_the_command_line_asks_programs_and_services(service: str, tmp_path: Path) -> None:
-    from tests.test_cli import countergraph
+    from tests.command_line import countergraph
 
     cg.save_dataset(cg.GraphDataset(GRAPHS, DENSE), tmp_path / "d.npz")
     (tmp_path / "box.py").write_text(GOOD)
