@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["countergraph.report", "countergraph.classifiers.model_files", "nilearn.plotting"])
+_forks.set_forkserver_preload(["countergraph.report.make", "countergraph.classifiers.model_files", "nilearn.plotting"])
 
 
 def countergraph(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

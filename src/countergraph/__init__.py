@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     from countergraph.plots.regions import plot_roi_strip as plot_roi_strip
     from countergraph.plots.registry import PLOTS as PLOTS
     from countergraph.prove import certify as certify
+    from countergraph.report.make import make_report as make_report
     from countergraph.report.report import Report as Report
-    from countergraph.report.report import make_report as make_report
     from countergraph.search.methods import METHODS as METHODS
     from countergraph.store.resume import resume_counterfactuals as resume_counterfactuals
     from countergraph.store.store import Store as Store
@@ -120,7 +120,8 @@ _HOMES = {
     "plots.local": ("plot_local",),
     "plots.regions": ("plot_roi_bars", "plot_roi_brain", "plot_roi_strip"),
     "plots.registry": ("PLOTS",),
-    "report.report": ("Report", "make_report"),
+    "report.make": ("make_report",),
+    "report.report": ("Report",),
     "search.methods": ("METHODS",),
     "white_box": ("optimal_counterfactual",),
 }

@@ -100,7 +100,7 @@ def report(
     check_free(path, force)
     if figures is not None and figures.exists() and not (force and figures.is_dir()):
         raise InputError(f"{figures} exists; choose another folder for the figures, or overwrite them with --force")
-    from countergraph.report.report import make_report
+    from countergraph.report.make import make_report
 
     show = not (json or quiet)
     data = open_dataset(

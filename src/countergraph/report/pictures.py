@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.local import LocalExplanation
 from countergraph.plots.style import save_picture
-from countergraph.report.report import Report, file_names
+from countergraph.report.files import file_names
+from countergraph.report.report import Report
 from countergraph.wording import count
 
 PRINT_DPI = 300

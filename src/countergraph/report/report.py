@@ -4,41 +4,31 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from itertools import chain
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from countergraph.classifiers.model import Model
-from countergraph.constraints import Constraints
 from countergraph.counterfactual import Counterfactual, Counterfactuals
-from countergraph.errors import BlackBoxError, FileError, InputError, Interrupted, check_whole_numbers
+from countergraph.errors import InputError, check_whole_numbers
 from countergraph.explain.contrastive import changes
 from countergraph.explain.diverse import Diverse
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import Litmus, litmus, used_vertices
 from countergraph.explain.local import LocalExplanation
 from countergraph.explain.plausibility import COLUMNS, plain_results, plausibility
-from countergraph.explain.quality import PERCENTILES, compare_with_optimum, typical_people
-from countergraph.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.oracle import Label
 from countergraph.prove import certify
-from countergraph.search.driver import Progress
-from countergraph.search.methods import parse_method
-from countergraph.store.resume import resume_counterfactuals
-from countergraph.store.store import Store
+from countergraph.report.files import write_tables, write_text
+from countergraph.report.tables import has_costs, model_table, optimum_table, plausibility_table, search_table
 from countergraph.version import __version__
-from countergraph.white_box import white_box
 from countergraph.wording import count
 
 FORMAT = "countergraph-report/1"
-LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,55 +121,7 @@ class Report:
     @property
     def has_costs(self) -> bool:
         """Whether costs were minimised, not numbers of changes."""
-        return any(each.cost is not None for each in (*self.results, *self.closest))
-
-    @cached_property
-    def model_table(self) -> pd.DataFrame:
-        """What is known of the classifier, and how often it is right."""
-        asked = {each.graph_index: each.original_class for each in self.results if each.original_class is not None}
-        agrees = np.mean([label == self.data.labels[index] for index, label in asked.items()]) if asked else math.nan
-        rows: list[tuple[str, object]] = [("kind", type(self.black_box).__name__)]
-        if isinstance(self.black_box, Model):
-            rates = self.black_box.accuracy
-            rows = [
-                ("kind", f"{self.black_box.kind}, {self.black_box.settings['classifier']}"),
-                ("accuracy on graphs it did not see (5 folds)", rates.cross_validated),
-                ("the same, balanced over the classes", rates.balanced),
-                ("area under the ROC curve on graphs it did not see", rates.auc),
-                ("accuracy on the graphs it learnt from", rates.training),
-                ("candidates it was chosen from", rates.chosen_from),
-            ]
-        rows.append(("agrees with the labels of this cohort", float(agrees)))
-        rows.append(("always answering the larger class", float(np.bincount(self.data.labels).max() / len(self.data))))
-        return pd.DataFrame([row for row in rows if row[1] is not None], columns=["what", "value"], dtype=object)
-
-    @cached_property
-    def search_table(self) -> pd.DataFrame:
-        """How the search went, by the class that the classifier gives."""
-        rows = []
-        for label, name in enumerate(self.data.classes):
-            own = self.results.where(lambda each, label=label: each.original_class == label)  # type: ignore[misc]
-            if not len(own):
-                continue
-            row: dict[str, object] = {"classified as": name, "searches": len(own), "found": len(own.found)}
-            distances = [each.distance for each in own.found]
-            for p in PERCENTILES:
-                row[f"changes {p}%"] = float(np.percentile(np.array(distances), p)) if distances else math.nan
-            if self.has_costs:
-                row["cost (median)"] = (
-                    float(np.median([each.cost or 0 for each in own.found])) if distances else math.nan
-                )
-            row["questions (median)"] = float(np.median([each.calls for each in own]))
-            rows.append(row)
-        return pd.DataFrame(rows)
-
-    @cached_property
-    def optimum_table(self) -> pd.DataFrame | None:
-        """Distances beside the exact optimum, for a classifier that is linear in the edges."""
-        free = not any(each.limited for each in self.results)
-        if not free or len(self.data.classes) != 2 or white_box(self.black_box) is None or not self.results.found:
-            return None
-        return compare_with_optimum(self.results, self.black_box).reset_index(names="what")
+        return has_costs(self.results) or has_costs(self.closest)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -205,12 +147,13 @@ class Report:
         """All tables by name: what the page shows, and the CSV files hold in full."""
         tables = {
             "cohort": self.data.summary().reset_index(names="class"),
-            "model": self.model_table,
-            "search": self.search_table,
+            "model": model_table(self.black_box, self.data, self.results),
+            "search": search_table(self.data, self.results),
             "results": self.results.to_frame().join(plausibility(self.results, self.data)[list(COLUMNS)]),
         }
-        if self.optimum_table is not None:
-            tables["optimum"] = self.optimum_table
+        optimum = optimum_table(self.black_box, self.data, self.results)
+        if optimum is not None:
+            tables["optimum"] = optimum
         if self.whole is not None:
             tables["regions"] = self.whole.roi_table
             if self.data.atlas.regions is not None:
@@ -219,10 +162,7 @@ class Report:
         if self.litmus is not None:
             tables["litmus"] = self.litmus.listing
         if self.people:
-            told = ["subject", "distance", *(["cost"] if self.has_costs else []), "proven"]
-            tables["plausibility"] = self.shown.to_frame()[told].join(
-                plausibility(self.shown, self.data)[list(COLUMNS)]
-            )
+            tables["plausibility"] = plausibility_table(self.data, self.shown)
         for name, local in self.people.items():
             tables[f"changes of {name}"] = changes(self.person(name), self.data)
             if local is not None:
@@ -277,107 +217,14 @@ class Report:
 
         path = Path(path)
         writers: dict[str, Callable[[], None]] = {
-            "html": lambda: _write(path, render(self)),
-            "json": lambda: _write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False)),
-            "csv": lambda: self._write_tables(path),
+            "html": lambda: write_text(path, render(self)),
+            "json": lambda: write_text(path, json.dumps(self.to_dict(), indent=1, allow_nan=False)),
+            "csv": lambda: write_tables(path, self.tables),
         }
         kind = format or path.suffix.removeprefix(".") or "csv"
         if kind not in writers:
             raise InputError(f"a report is written as {', '.join(writers)}, not {kind!r}")
         writers[kind]()
-
-    def _write_tables(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, table in zip(file_names(self.tables), self.tables.values(), strict=True):
-            table.to_csv(folder / f"{name}.csv", index=False)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"{path} cannot be written: {error.strerror}") from error
-
-
-def file_names(names: Iterable[str]) -> list[str]:
-    """Turn any names into different ones that are safe and short enough for files."""
-    taken: list[str] = []
-    for name in names:
-        safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:LONGEST_NAME]
-        twins = sum(other.casefold() == safe.casefold() for other in taken)
-        taken.append(f"{safe}-{len(taken)}" if twins else safe)
-    return taken
-
-
-def make_report(
-    black_box: object,
-    data: GraphDataset,
-    method: str = "ofs+obs",
-    *,
-    runs: int = 5,
-    subjects: Sequence[str] | int = 4,
-    local_runs: int = 200,
-    k: int = 5,
-    max_calls: int = 2000,
-    seed: int = 0,
-    constraints: Constraints | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    store: Store | None = None,
-    box: str | None = None,
-    scores: bool = False,
-    target: Label | None = None,
-    confirm: bool = True,
-    diverse: int = 1,
-) -> Report:
-    """Explain a whole cohort, and some of its people in depth.
-
-    Importance takes many independent counterfactuals, which ``method`` finds. What a person is told is the closest one
-    that is known, so all graphs are searched once more together, by ``learned``, unless ``method`` learns itself or
-    speaks in whole moves.
-
-    Parameters
-    ----------
-    black_box, data, method, k, max_calls, seed, constraints, progress, scores, target, confirm
-        As in `find_counterfactuals`.
-    runs
-        Searches for each graph of the cohort.
-    subjects
-        Whom to show one by one: their names, or how many to choose.
-    local_runs
-        Searches for each of them.
-    diverse
-        How many counterfactuals that differ to tell each of them, of those found.
-    store, box
-        Keep every finished search in a store, and go on where an earlier report stopped (see
-        `resume_counterfactuals`).
-    """
-    if not isinstance(data, GraphDataset):
-        raise InputError(f"a report is of a GraphDataset, not of a {type(data).__name__}")
-    if isinstance(subjects, int) and subjects < 0:
-        raise InputError(f"subjects must be names or a number of at least 0, not {subjects}")
-    check_whole_numbers(diverse=(diverse, 1))
-    subjects = [subjects] if isinstance(subjects, str) else subjects
-    for name in () if isinstance(subjects, int) else subjects:
-        data.index(name)  # refuses a name that is not there before anything is searched
-    options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "progress": progress}
-    options |= {"constraints": constraints, "scores": scores, "target": target, "confirm": confirm}
-    find: Callable[..., Counterfactuals] = find_counterfactuals
-    if store is not None:
-        find = partial(resume_counterfactuals, store, box=box)
-    results = find(black_box, data, method, runs=runs, **options)
-    names = typical_people(results, data, subjects) if isinstance(subjects, int) else list(subjects)
-    local: dict[str, Counterfactuals] = {}
-    closest = Counterfactuals([])
-    try:
-        for name in names:
-            local[name] = find(black_box, data.subset([name]), method, data, runs=local_runs, **options)
-        if names and not any(phase.learns or phase.needs_moves for phase in parse_method(method)):
-            closest = find(black_box, data, "learned", **options)
-        return Report(black_box, data, results, local, closest=closest, diverse=diverse).certified()
-    except (BlackBoxError, KeyboardInterrupt) as error:
-        stopped = error if isinstance(error, BlackBoxError | Interrupted) else Interrupted("interrupted")
-        stopped.results = Counterfactuals([*results, *chain(*local.values()), *closest, *stopped.results])
-        raise stopped from error.__cause__
 
 
 def _proven(black_box: object, result: Counterfactual) -> Counterfactual:

@@ -1,0 +1,37 @@
+"""Files of a report, whatever its people are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from countergraph.errors import FileError
+
+LONGEST_NAME = 80
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write one file."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
+    """Write a folder with a CSV file for each table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in zip(file_names(tables), tables.values(), strict=True):
+        table.to_csv(folder / f"{name}.csv", index=False)
+
+
+def file_names(names: Iterable[str]) -> list[str]:
+    """Turn any names into different ones that are safe and short enough for files."""
+    taken: list[str] = []
+    for name in names:
+        safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:LONGEST_NAME]
+        twins = sum(other.casefold() == safe.casefold() for other in taken)
+        taken.append(f"{safe}-{len(taken)}" if twins else safe)
+    return taken
