@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import countergraph as cg
+from countergraph.graphs.pairs import to_adjacency
 
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("here")
@@ -48,6 +50,26 @@ def cohort() -> cg.GraphDataset:
 @pytest.fixture(scope="session")
 def model(cohort: cg.GraphDataset) -> cg.Model:
     return cg.train(cohort)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[cg.Store]:
+    """An empty store."""
+    with cg.Store(tmp_path / "store.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def place(cohort: cg.GraphDataset, model: cg.Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a dataset file, a folder of matrices and a trained model, for the command line."""
+    folder = tmp_path_factory.mktemp("place")
+    cg.save_dataset(cohort, folder / "cohort.npz")
+    cg.save_model(model, folder / "model.cgm")
+    for label, name in enumerate(("hc", "ms")):
+        (folder / "study" / name).mkdir(parents=True)
+        for row in np.flatnonzero(cohort.labels == label):
+            np.savetxt(folder / "study" / name / f"p {row}.csv", to_adjacency(cohort.edges[row]), "%d", ",")
+    return folder
 
 
 def random_graphs(count: int, n_regions: int, seed: int, density: float = 0.3) -> np.ndarray:

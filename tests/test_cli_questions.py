@@ -17,15 +17,6 @@ DATA = cg.make_cohort(n_subjects=24, n_regions=20, contrast=0.8, seed=3)
 PERSON = "subject-002"
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a dataset file and a trained model."""
-    folder = tmp_path_factory.mktemp("questions")
-    cg.save_dataset(DATA, folder / "cohort.npz")
-    cg.save_model(cg.train(DATA), folder / "model.cgm")
-    return folder
-
-
 def explained(place: Path, *words: object, code: int = 0) -> Any:
     asked = ("explain", "cohort.npz", "model.cgm", "--subject", PERSON, "--json", *words)
     done = countergraph(*asked, cwd=place)
