@@ -13,9 +13,9 @@ from sklearn.svm import LinearSVC
 import countergraph as cg
 from countergraph.errors import InputError, NotFoundError
 from countergraph.graphs.pairs import pair_ends, to_adjacency
+from countergraph.results.vocabulary import vocabulary
+from countergraph.results.wording import between_regions, moves_sentence
 from countergraph.search.methods import FORWARD
-from countergraph.vocabulary import vocabulary
-from countergraph.wording import between_regions, moves_sentence
 from tests.conftest import random_graphs
 
 N = 6
@@ -314,7 +314,7 @@ def test_what_lies_outside_the_cohort_is_called_outlying() -> None:
 
 def test_the_closest_single_move_is_found() -> None:
     data, box = small_data(4, 2)
-    from countergraph.vocabulary import vocabulary
+    from countergraph.results.vocabulary import vocabulary
 
     for result in cg.find_counterfactuals(box, data, "moves"):
         singles = []

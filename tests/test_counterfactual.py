@@ -12,7 +12,7 @@ from countergraph.errors import InputError
 from countergraph.explain.contrastive import changes
 from countergraph.explain.quality import compare_with_optimum, typical_person
 from countergraph.graphs.pairs import pair_position
-from countergraph.wording import Connection, counterfactual_sentence
+from countergraph.results.wording import Connection, counterfactual_sentence
 
 
 def made(added: list[tuple[int, int]], removed: list[tuple[int, int]]) -> cg.Counterfactual:

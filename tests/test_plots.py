@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import countergraph as cg
-from countergraph.drawn import Drawn
 from countergraph.errors import InputError, NotFoundError
 from countergraph.plots.brain import circle, spread
 from countergraph.plots.interactive import brain_traces
 from countergraph.plots.style import save_picture
+from countergraph.results.drawn import Drawn
 
 RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_regions=20)
 OTHER = cg.LinearRule([range(13, 20)], [1.0], -2.5, n_regions=20)

@@ -20,8 +20,8 @@ from sklearn.svm import SVC, LinearSVC
 import countergraph as cg
 from countergraph.classifiers.linear_rule import linear_form
 from countergraph.errors import InputError
+from countergraph.finding.white_box import white_box
 from countergraph.graphs.pairs import to_adjacency
-from countergraph.white_box import white_box
 from tests.conftest import random_graphs
 from tests.test_constraints import small_data
 

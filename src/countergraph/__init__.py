@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from countergraph.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from countergraph.certificate import Certificate as Certificate
     from countergraph.classifiers.autoencoder import Autoencoder as Autoencoder
     from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs as ContrastSubgraphs
     from countergraph.classifiers.graph2vec import Graph2Vec as Graph2Vec
@@ -29,13 +28,9 @@ if TYPE_CHECKING:
     from countergraph.classifiers.sub2vec import Sub2Vec as Sub2Vec
     from countergraph.classifiers.training import select as select
     from countergraph.classifiers.training import train as train
-    from countergraph.constraints import Constraints as Constraints
-    from countergraph.counterfactual import Counterfactual as Counterfactual
-    from countergraph.counterfactual import Counterfactuals as Counterfactuals
     from countergraph.datasets.load import DATASETS as DATASETS
     from countergraph.datasets.load import load_dataset as load_dataset
     from countergraph.datasets.synthetic import make_cohort as make_cohort
-    from countergraph.diverse import find_diverse as find_diverse
     from countergraph.explain.compare import Comparison as Comparison
     from countergraph.explain.contrastive import changes as changes
     from countergraph.explain.diverse import Diverse as Diverse
@@ -43,8 +38,12 @@ if TYPE_CHECKING:
     from countergraph.explain.litmus import litmus as litmus
     from countergraph.explain.local import LocalExplanation as LocalExplanation
     from countergraph.explain.plausibility import plausibility as plausibility
-    from countergraph.find import find_counterfactual as find_counterfactual
-    from countergraph.find import find_counterfactuals as find_counterfactuals
+    from countergraph.finding.constraints import Constraints as Constraints
+    from countergraph.finding.diverse import find_diverse as find_diverse
+    from countergraph.finding.find import find_counterfactual as find_counterfactual
+    from countergraph.finding.find import find_counterfactuals as find_counterfactuals
+    from countergraph.finding.prove import certify as certify
+    from countergraph.finding.white_box import optimal_counterfactual as optimal_counterfactual
     from countergraph.graphs.atlas import Atlas as Atlas
     from countergraph.graphs.atlas import load_aal116 as load_aal116
     from countergraph.graphs.binarize import binarize as binarize
@@ -66,21 +65,22 @@ if TYPE_CHECKING:
     from countergraph.plots.regions import plot_roi_brain as plot_roi_brain
     from countergraph.plots.regions import plot_roi_strip as plot_roi_strip
     from countergraph.plots.registry import PLOTS as PLOTS
-    from countergraph.prove import certify as certify
     from countergraph.report.make import make_report as make_report
     from countergraph.report.report import Report as Report
+    from countergraph.results.certificate import Certificate as Certificate
+    from countergraph.results.counterfactual import Counterfactual as Counterfactual
+    from countergraph.results.counterfactual import Counterfactuals as Counterfactuals
     from countergraph.search.methods import METHODS as METHODS
     from countergraph.store.resume import resume_counterfactuals as resume_counterfactuals
     from countergraph.store.store import Store as Store
-    from countergraph.white_box import optimal_counterfactual as optimal_counterfactual
 
 # Where each public name lives. They are imported when first used, so that `countergraph --help` does not wait for
 # scikit-learn and matplotlib.
 _HOMES = {
-    "certificate": ("Certificate",),
-    "prove": ("certify",),
-    "constraints": ("Constraints",),
-    "diverse": ("find_diverse",),
+    "results.certificate": ("Certificate",),
+    "finding.prove": ("certify",),
+    "finding.constraints": ("Constraints",),
+    "finding.diverse": ("find_diverse",),
     "explain.diverse": ("Diverse",),
     "explain.plausibility": ("plausibility",),
     "classifiers.contrast_subgraphs": ("ContrastSubgraphs",),
@@ -91,7 +91,7 @@ _HOMES = {
     "classifiers.model": ("CLASSIFIERS", "MODELS", "Model"),
     "classifiers.training": ("select", "train"),
     "classifiers.model_files": ("load_model", "save_model"),
-    "counterfactual": ("Counterfactual", "Counterfactuals"),
+    "results.counterfactual": ("Counterfactual", "Counterfactuals"),
     "datasets.load": ("DATASETS", "load_dataset"),
     "datasets.synthetic": ("make_cohort",),
     "store.resume": ("resume_counterfactuals",),
@@ -101,7 +101,7 @@ _HOMES = {
     "explain.importance": ("GlobalExplanation",),
     "explain.litmus": ("litmus",),
     "explain.local": ("LocalExplanation",),
-    "find": ("find_counterfactual", "find_counterfactuals"),
+    "finding.find": ("find_counterfactual", "find_counterfactuals"),
     "graphs.atlas": ("Atlas", "load_aal116"),
     "graphs.binarize": ("binarize",),
     "graphs.dataset": ("GraphDataset",),
@@ -123,7 +123,7 @@ _HOMES = {
     "report.make": ("make_report",),
     "report.report": ("Report",),
     "search.methods": ("METHODS",),
-    "white_box": ("optimal_counterfactual",),
+    "finding.white_box": ("optimal_counterfactual",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)

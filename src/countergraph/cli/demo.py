@@ -38,7 +38,7 @@ def demo(
         from countergraph.classifiers.training import train
         from countergraph.datasets.synthetic import make_cohort
         from countergraph.explain.quality import compare_with_optimum, typical_people, typical_person
-        from countergraph.find import find_counterfactuals
+        from countergraph.finding.find import find_counterfactuals
         from countergraph.graphs.files import save_dataset
         from countergraph.plots.style import save_picture
         from countergraph.report.report import Report

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from countergraph.cli.shared import plain, print_table, say
 from countergraph.errors import InputError, check_whole_numbers
-from countergraph.wording import count
+from countergraph.results.wording import count
 
 if TYPE_CHECKING:
     from countergraph.explain.diverse import Diverse

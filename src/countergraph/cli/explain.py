@@ -54,12 +54,12 @@ from countergraph.errors import (
     TooMuchError,
     check_whole_numbers,
 )
-from countergraph.wording import count
+from countergraph.results.wording import count
 
 if TYPE_CHECKING:
-    from countergraph.counterfactual import Counterfactual, Counterfactuals
-    from countergraph.drawn import Drawn
     from countergraph.graphs.dataset import GraphDataset
+    from countergraph.results.counterfactual import Counterfactual, Counterfactuals
+    from countergraph.results.drawn import Drawn
     from countergraph.store.store import Store
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -141,7 +141,7 @@ def explain(
 
     best = results.closest() or results[0]
     if certify is not None and best.found and stopped is None:
-        from countergraph.counterfactual import Counterfactuals
+        from countergraph.results.counterfactual import Counterfactuals
 
         proven, stopped = _proven(black_box, best, certify)
         results = Counterfactuals([proven if each is best else each for each in results])
@@ -174,7 +174,7 @@ def _proven(
     black_box: object, best: Counterfactual, radius: int
 ) -> tuple[Counterfactual, BlackBoxError | Interrupted | None]:
     """Prove what can be, less if that is too much; what was found is not lost when the proof is interrupted."""
-    from countergraph.prove import certify
+    from countergraph.finding.prove import certify
 
     try:
         return certify(black_box, best, radius), None
@@ -195,11 +195,11 @@ def _finder(
 ) -> Callable[..., Counterfactuals]:
     """Return the function that searches: several that differ, anew, or only what a store does not hold yet."""
     if diverse is not None:
-        from countergraph.diverse import find_diverse
+        from countergraph.finding.diverse import find_diverse
 
         return partial(find_diverse, m=diverse)
     if store is None:
-        from countergraph.find import find_counterfactuals
+        from countergraph.finding.find import find_counterfactuals
 
         return partial(find_counterfactuals, time_limit=time_limit, runs=runs)
     from countergraph.store.resume import resume_counterfactuals

@@ -21,11 +21,11 @@ from countergraph.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from countergraph.constraints import Constraints
-    from countergraph.counterfactual import Counterfactual
+    from countergraph.finding.constraints import Constraints
     from countergraph.graphs.atlas import Atlas
     from countergraph.graphs.dataset import GraphDataset
     from countergraph.graphs.pairs import Floats
+    from countergraph.results.counterfactual import Counterfactual
     from countergraph.search.driver import Progress
     from countergraph.store.store import Store
 
@@ -113,7 +113,7 @@ def constraints_of(
     keep_connected: bool,
 ) -> Constraints | None:
     """Return the constraints that the options ask for, None if for none."""
-    from countergraph.constraints import Constraints
+    from countergraph.finding.constraints import Constraints
 
     frozen = [_two(pair, "--freeze-pair", atlas.names) for pair in freeze_pair or ()]
     asked = Constraints(
@@ -133,7 +133,7 @@ def constraints_of(
 
 def _cost(cost: str | None, n_regions: int) -> Floats | str | None:
     """Read a cost: the name of one, or a file of numbers."""
-    from countergraph.constraints import COSTS, read_costs
+    from countergraph.finding.constraints import COSTS, read_costs
 
     if cost is None or cost in COSTS:
         return cost

@@ -9,7 +9,7 @@ import typer
 
 from countergraph.cli.shared import AsJson, Force, Quiet, check_free, plain, print_json, print_table, say
 from countergraph.errors import FileError
-from countergraph.wording import count
+from countergraph.results.wording import count
 
 app = typer.Typer(help="Look at a store of finished searches, or export it.", no_args_is_help=True)
 DETAILS = ("k", "max_calls", "seed", "target", "confirm", "asked", "version")

@@ -13,10 +13,10 @@ from sklearn.pipeline import Pipeline
 from countergraph.classifiers.model import Model
 from countergraph.classifiers.model_files import save_model
 from countergraph.classifiers.training import train
-from countergraph.counterfactual import Counterfactuals
 from countergraph.experiments.experiment import Experiment
 from countergraph.experiments.unit import PUBLISHED, Source, Unit
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.results.counterfactual import Counterfactuals
 from countergraph.store.setting import Setting
 from countergraph.store.store import Store
 

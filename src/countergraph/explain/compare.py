@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from countergraph.counterfactual import Counterfactuals
-from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.quality import PERCENTILES
-from countergraph.wording import count
+from countergraph.results.counterfactual import Counterfactuals
+from countergraph.results.drawn import Drawn
+from countergraph.results.wording import count
 
 
 @dataclass(frozen=True, eq=False)

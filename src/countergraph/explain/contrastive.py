@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from countergraph.counterfactual import Counterfactual
 from countergraph.errors import InputError
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.results.counterfactual import Counterfactual
 
 
 def changes(result: Counterfactual, data: GraphDataset | None = None) -> pd.DataFrame:

@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from countergraph.counterfactual import Counterfactual, Counterfactuals
-from countergraph.drawn import Drawn
 from countergraph.errors import InputError, check_whole_numbers
 from countergraph.graphs.pairs import Floats
-from countergraph.wording import count
+from countergraph.results.counterfactual import Counterfactual, Counterfactuals
+from countergraph.results.drawn import Drawn
+from countergraph.results.wording import count
 
 
 def jaccard(first: Counterfactual, second: Counterfactual) -> float:

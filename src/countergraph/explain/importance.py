@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control
 
-from countergraph.counterfactual import Counterfactuals
-from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Floats, Indices, pair_ends
+from countergraph.results.counterfactual import Counterfactuals
+from countergraph.results.drawn import Drawn
 
 SIGNS = ("+", "-")
 AT_ONCE = 100

@@ -13,11 +13,11 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.classifiers.model import Model
-from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
+from countergraph.finding.white_box import white_box
 from countergraph.graphs.pairs import Bits, Floats
-from countergraph.white_box import white_box
+from countergraph.results.drawn import Drawn
 
 
 @dataclass(frozen=True, eq=False)

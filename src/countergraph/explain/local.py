@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from countergraph.counterfactual import Counterfactual, Counterfactuals
-from countergraph.drawn import Drawn
 from countergraph.errors import InputError
-from countergraph.find import find_counterfactuals
+from countergraph.finding.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats, Indices, pairs_at
+from countergraph.results.counterfactual import Counterfactual, Counterfactuals
+from countergraph.results.drawn import Drawn
 
 RESAMPLES = 1000
 SPLITS = 50

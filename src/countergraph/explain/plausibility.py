@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import InputError
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, Floats, to_adjacency
+from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 
 COLUMNS = ("nearest", "nearest before", "outlying", "seen", "density change", "degree change")
 BLOCK = 4096

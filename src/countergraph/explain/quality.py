@@ -7,10 +7,10 @@ from itertools import zip_longest
 import numpy as np
 import pandas as pd
 
-from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import InputError
+from countergraph.finding.white_box import optimal_counterfactual
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.white_box import optimal_counterfactual
+from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 
 PERCENTILES = (10, 25, 50, 75, 90)
 

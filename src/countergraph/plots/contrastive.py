@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from countergraph.counterfactual import Counterfactual
 from countergraph.plots.brain import THREE_VIEWS, draw_scene
 from countergraph.plots.scene import Scene, scene_of
 from countergraph.plots.style import INK, Place, board, plain
+from countergraph.results.counterfactual import Counterfactual
 
 CIRCLE: Place = (0.1, 0.08, 0.44, 0.8)
 MATRIX: Place = (0.65, 0.22, 0.33, 0.54)

@@ -13,7 +13,7 @@ from countergraph.explain.diverse import Diverse
 from countergraph.plots.brain import draw_scene
 from countergraph.plots.scene import scene_of
 from countergraph.plots.style import ADDED, COLORS, INK, board, plain
-from countergraph.wording import count
+from countergraph.results.wording import count
 
 MOST_SHOWN = 8
 WIDE, HIGH, TOP = 6.0, 4.2, 0.7

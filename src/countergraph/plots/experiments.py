@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from countergraph.classifiers.linear_rule import LinearRule
-from countergraph.counterfactual import Counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats
 from countergraph.plots.style import ADDED, INK, KEPT, REMOVED
+from countergraph.results.counterfactual import Counterfactuals
 
 COLORS = {"OFS": ADDED, "DFS": REMOVED, "DS": "#4d9221"}
 OTHER = "#8e4b9e"

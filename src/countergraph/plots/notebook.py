@@ -10,8 +10,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from PIL import Image
 
-from countergraph.drawn import Drawn
 from countergraph.plots.style import DPI, figure_of
+from countergraph.results.drawn import Drawn
 
 MOST_ROWS = 12
 COLOURS = 128

@@ -8,13 +8,13 @@ from functools import singledispatch
 
 import numpy as np
 
-from countergraph.counterfactual import Counterfactual
 from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.local import LocalExplanation
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Floats, pair_ends, pairs_at
 from countergraph.plots.style import ADDED, COLORS, KEPT, REMOVED
+from countergraph.results.counterfactual import Counterfactual
 
 Pair = tuple[int, int]
 WIDTH = 2.2

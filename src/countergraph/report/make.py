@@ -7,14 +7,14 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from countergraph.constraints import Constraints
-from countergraph.counterfactual import Counterfactuals
 from countergraph.errors import BlackBoxError, InputError, Interrupted, check_whole_numbers
 from countergraph.explain.quality import typical_people
-from countergraph.find import find_counterfactuals
+from countergraph.finding.constraints import Constraints
+from countergraph.finding.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.oracle import Label
 from countergraph.report.report import Report
+from countergraph.results.counterfactual import Counterfactuals
 from countergraph.search.driver import Progress
 from countergraph.search.methods import parse_method
 from countergraph.store.resume import resume_counterfactuals

@@ -10,12 +10,12 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from countergraph.drawn import Drawn
 from countergraph.plots.interactive import brain_traces, scene_layout, scene_traces
 from countergraph.plots.notebook import data_uri
 from countergraph.plots.scene import scene_of
 from countergraph.report.pictures import Picture, global_pictures, person_pictures
 from countergraph.report.report import Report
+from countergraph.results.drawn import Drawn
 
 MOST_ROWS = 150
 DPI = 130

@@ -14,7 +14,7 @@ from countergraph.explain.local import LocalExplanation
 from countergraph.plots.style import save_picture
 from countergraph.report.files import file_names
 from countergraph.report.report import Report
-from countergraph.wording import count
+from countergraph.results.wording import count
 
 PRINT_DPI = 300
 PRESENCE = "In both, the presence of a connection speaks for the class."

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import InputError, check_whole_numbers
 from countergraph.explain.contrastive import changes
 from countergraph.explain.diverse import Diverse
@@ -21,12 +20,13 @@ from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import Litmus, litmus, used_vertices
 from countergraph.explain.local import LocalExplanation
 from countergraph.explain.plausibility import COLUMNS, plain_results, plausibility
+from countergraph.finding.prove import certify
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.prove import certify
 from countergraph.report.files import write_tables, write_text
 from countergraph.report.tables import has_costs, model_table, optimum_table, plausibility_table, search_table
+from countergraph.results.counterfactual import Counterfactual, Counterfactuals
+from countergraph.results.wording import count
 from countergraph.version import __version__
-from countergraph.wording import count
 
 FORMAT = "countergraph-report/1"
 

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from countergraph.classifiers.model import Model
-from countergraph.counterfactual import Counterfactuals
 from countergraph.explain.plausibility import COLUMNS, plausibility
 from countergraph.explain.quality import PERCENTILES, compare_with_optimum
+from countergraph.finding.white_box import white_box
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.white_box import white_box
+from countergraph.results.counterfactual import Counterfactuals
 
 
 def model_table(black_box: object, data: GraphDataset, results: Counterfactuals) -> pd.DataFrame:

@@ -10,8 +10,8 @@ import numpy as np
 
 from countergraph.graphs.pairs import Floats
 from countergraph.search.conversation import NO_FLIPS, Flips, Search, Task
-from countergraph.search.picking import shuffled
-from countergraph.search.weights import likelihood
+from countergraph.search.parts.picking import shuffled
+from countergraph.search.parts.weights import likelihood
 
 
 def oblivious_backward(task: Task, start: Flips) -> Search:

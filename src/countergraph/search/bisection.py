@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.search.conversation import Attempt, Flips, Task
-from countergraph.search.picking import shuffled
-from countergraph.search.prefix import stretched
+from countergraph.search.parts.picking import shuffled
+from countergraph.search.parts.prefix import stretched
 
 ORDERS = 8
 

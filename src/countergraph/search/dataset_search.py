@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.search.conversation import Flips, Search, Task
-from countergraph.search.weights import reference_of, wanted_labels
+from countergraph.search.parts.weights import reference_of, wanted_labels
 
 
 def dataset_search(task: Task, start: Flips) -> Search:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from countergraph.search.conversation import Flips, Search, Task
-from countergraph.search.mutations import exchanged, fresh, thinned
-from countergraph.search.picking import shuffled
-from countergraph.search.trim import trimmed
+from countergraph.search.parts.mutations import exchanged, fresh, thinned
+from countergraph.search.parts.picking import shuffled
+from countergraph.search.parts.trim import trimmed
 
 MUTATIONS = (exchanged, fresh, thinned)
 PATIENCE = 100

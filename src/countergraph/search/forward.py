@@ -16,8 +16,8 @@ import numpy as np
 
 from countergraph.graphs.pairs import Bits, Floats
 from countergraph.search.conversation import Flips, Search, Task
-from countergraph.search.picking import first_picks
-from countergraph.search.weights import likelihood
+from countergraph.search.parts.picking import first_picks
+from countergraph.search.parts.weights import likelihood
 
 WALKS = 8
 

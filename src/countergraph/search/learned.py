@@ -36,8 +36,8 @@ from countergraph.search.learning.slant import contrasted, levelled
 from countergraph.search.learning.views import strongest
 from countergraph.search.learning.winnow import patience, winnowed
 from countergraph.search.limits import Limits
-from countergraph.search.prefix import bisected, shortened, stretched
-from countergraph.search.trim import trimmed
+from countergraph.search.parts.prefix import bisected, shortened, stretched
+from countergraph.search.parts.trim import trimmed
 
 WIDER = 1.3
 """How much larger than the one before each set is that chance alone suggests."""

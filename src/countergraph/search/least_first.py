@@ -12,7 +12,7 @@ import numpy as np
 
 from countergraph.graphs.pairs import Floats
 from countergraph.search.conversation import Flips, Search, Task
-from countergraph.search.weights import discrimination
+from countergraph.search.parts.weights import discrimination
 
 
 def least_first_backward(task: Task, start: Flips) -> Search:

@@ -14,7 +14,7 @@ from countergraph.search.evolution import evolution
 from countergraph.search.forward import data_driven_forward, oblivious_forward
 from countergraph.search.learned import learned
 from countergraph.search.least_first import least_first_backward
-from countergraph.search.trim import delta_debugging
+from countergraph.search.parts.trim import delta_debugging
 from countergraph.search.whole_moves import whole_moves
 
 

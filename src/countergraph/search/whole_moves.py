@@ -14,8 +14,8 @@ from collections.abc import Callable, Generator, Sequence
 import numpy as np
 
 from countergraph.search.conversation import Answer, Attempt, Flips, Search, Task, relayed
-from countergraph.search.prefix import stretched
-from countergraph.search.trim import trimmed
+from countergraph.search.parts.prefix import stretched
+from countergraph.search.parts.trim import trimmed
 
 Success = Generator[Flips, Answer, bool]
 

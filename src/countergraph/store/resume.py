@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from countergraph.constraints import Constraints
-from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import BlackBoxError, Interrupted
-from countergraph.find import carry_out
+from countergraph.finding.constraints import Constraints
+from countergraph.finding.find import carry_out
+from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.oracle import Label
-from countergraph.request import Request
+from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Progress
 from countergraph.store.fingerprint import fingerprint
 from countergraph.store.replay import Replay

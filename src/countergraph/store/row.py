@@ -8,13 +8,13 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from countergraph.counterfactual import Counterfactual
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Indices
 from countergraph.oracle import Label
+from countergraph.results.counterfactual import Counterfactual
+from countergraph.results.vocabulary import spoken, vocabulary
 from countergraph.search.methods import parse_method
 from countergraph.store.setting import Setting
-from countergraph.vocabulary import spoken, vocabulary
 
 
 class Place(NamedTuple):

@@ -7,8 +7,8 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from countergraph.finding.request import Request
 from countergraph.oracle import Label
-from countergraph.request import Request
 from countergraph.search.methods import parse_method
 from countergraph.store.fingerprint import fingerprint
 from countergraph.version import __version__

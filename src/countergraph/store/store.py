@@ -23,9 +23,9 @@ from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
-from countergraph.counterfactual import Counterfactuals
 from countergraph.errors import FileError, InputError
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.results.counterfactual import Counterfactuals
 from countergraph.store.row import Place, Row, unpack_numbers
 from countergraph.store.setting import Setting
 

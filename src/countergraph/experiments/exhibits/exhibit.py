@@ -10,12 +10,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.experiments.experiment import Experiment
 from countergraph.experiments.lab import Lab
 from countergraph.explain.quality import PERCENTILES
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats
+from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.store.store import Spent, Store
 
 # Our own searches, shown beside the paper's.

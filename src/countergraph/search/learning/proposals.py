@@ -14,7 +14,7 @@ from countergraph.search.bisection import random_order
 from countergraph.search.conversation import Flips, Task
 from countergraph.search.learning.guide import guide_of
 from countergraph.search.learning.views import BY_COUNT, BY_DEGREE, strongest
-from countergraph.search.mutations import fresh, thinned
+from countergraph.search.parts.mutations import fresh, thinned
 
 DARING = 0.3
 LEANING = 1.0

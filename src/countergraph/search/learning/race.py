@@ -8,7 +8,7 @@ import numpy as np
 
 from countergraph.search.conversation import Answer, Flips
 from countergraph.search.learning.luck import Luck
-from countergraph.search.prefix import bisected
+from countergraph.search.parts.prefix import bisected
 
 ABREAST = 2
 

@@ -12,7 +12,7 @@ import numpy as np
 from countergraph.graphs.pairs import pair_ends
 from countergraph.search.conversation import Flips, Task
 from countergraph.search.learning.views import degrees_of
-from countergraph.search.picking import shuffled
+from countergraph.search.parts.picking import shuffled
 
 SLANT = 2.0
 """How many times likelier, as a logarithm, a flip is for one standard deviation of the degree of an end."""

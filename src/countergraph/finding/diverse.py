@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from countergraph.constraints import Constraints
-from countergraph.counterfactual import Counterfactuals
 from countergraph.errors import BlackBoxError, InputError, Interrupted, NothingLeftError, check_whole_numbers
-from countergraph.find import find_counterfactuals
+from countergraph.finding.constraints import Constraints
+from countergraph.finding.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
+from countergraph.results.counterfactual import Counterfactuals
 
 
 def find_diverse(

@@ -13,8 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from countergraph.certificate import NOTHING_PROVEN, Certificate
-from countergraph.drawn import Drawn
 from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import (
@@ -27,8 +25,16 @@ from countergraph.graphs.pairs import (
     to_adjacency,
 )
 from countergraph.oracle.answers import Label
-from countergraph.vocabulary import Move
-from countergraph.wording import Connection, count, counterfactual_sentence, moves_sentence, nothing_found_sentence
+from countergraph.results.certificate import NOTHING_PROVEN, Certificate
+from countergraph.results.drawn import Drawn
+from countergraph.results.vocabulary import Move
+from countergraph.results.wording import (
+    Connection,
+    count,
+    counterfactual_sentence,
+    moves_sentence,
+    nothing_found_sentence,
+)
 
 FORMAT = "countergraph-counterfactual/2"
 Pair = tuple[int, int]

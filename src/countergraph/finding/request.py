@@ -12,21 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from countergraph.classifiers.model import Model
-from countergraph.constraints import Constraints
-from countergraph.counterfactual import Counterfactual
 from countergraph.errors import InputError, check_whole_numbers
+from countergraph.finding.constraints import Constraints
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, as_edge_vectors
 from countergraph.oracle import Label, Oracle
 from countergraph.oracle.answers import Labels, Scored
+from countergraph.results.counterfactual import Counterfactual
+from countergraph.results.vocabulary import Move, spoken, vocabulary
+from countergraph.results.wording import why_nothing
 from countergraph.search.conversation import Reference
 from countergraph.search.job import Job
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.methods import Phase, parse_method
 from countergraph.search.record import Record
-from countergraph.vocabulary import Move, spoken, vocabulary
-from countergraph.wording import why_nothing
 
 
 @dataclass(frozen=True, eq=False)

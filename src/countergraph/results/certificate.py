@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from countergraph.wording import count
+from countergraph.results.wording import count
 
 Proof = Literal["nothing", "1-minimal", "none closer", "optimal"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Bits, Indices, pairs_between, pairs_within, region_count, to_adjacency
-from countergraph.wording import between_regions, named
+from countergraph.results.wording import between_regions, named
 
 MOST_CLIQUES = 400
 SMALLEST_CLIQUE = 3

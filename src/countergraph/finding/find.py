@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from countergraph.constraints import Constraints
-from countergraph.counterfactual import Counterfactual, Counterfactuals
 from countergraph.errors import BlackBoxError, InputError, Interrupted
+from countergraph.finding.constraints import Constraints
+from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import as_edge_vector
 from countergraph.oracle import Label
-from countergraph.request import Request
+from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Ask, Progress, run
 from countergraph.search.record import Record
 

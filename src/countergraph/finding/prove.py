@@ -9,14 +9,14 @@ from math import comb
 
 import numpy as np
 
-from countergraph.certificate import Certificate
-from countergraph.counterfactual import Counterfactual
 from countergraph.errors import InputError, TooMuchError, check_whole_numbers
+from countergraph.finding.request import oracle_of
+from countergraph.finding.white_box import optimal_counterfactual, white_box
 from countergraph.graphs.pairs import Bits
 from countergraph.oracle import Label, Oracle
-from countergraph.request import oracle_of
+from countergraph.results.certificate import Certificate
+from countergraph.results.counterfactual import Counterfactual
 from countergraph.search.conversation import NO_FLIPS, Flips
-from countergraph.white_box import optimal_counterfactual, white_box
 
 BATCH_BYTES = 64 * 2**20
 MOST_QUESTIONS = 10_000_000

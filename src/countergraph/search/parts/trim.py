@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from countergraph.search.conversation import Flips, Part, Search, Task
-from countergraph.search.picking import shuffled
+from countergraph.search.parts.picking import shuffled
 
 FIRST = 16
 """The first chunk is one in so many of the changes."""

@@ -1,0 +1,1 @@
+"""What was found: a counterfactual, its words, what is proven about it."""
