@@ -13,6 +13,7 @@ from countergraph.classifiers.linear_rule import load_published_rule
 from countergraph.classifiers.model_files import load_model
 from countergraph.datasets.load import DATASETS, load_dataset
 from countergraph.errors import InputError
+from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.store.fingerprint import fingerprint
 from countergraph.store.resume import Keep, search
@@ -70,8 +71,22 @@ class Unit:
                 f"{self.setting.version}, but {', '.join(here)} are what is here: every machine needs the same files "
                 "and the same countergraph"
             )
+        request = Request.of(
+            black_box,
+            data,
+            method=self.setting.method,
+            dataset=data,
+            k=self.setting.k,
+            max_calls=self.setting.max_calls,
+            seed=self.setting.seed,
+            target=self.setting.target,
+            runs=self.runs,
+            constraints=None,
+            scores=False,
+            confirm=self.setting.confirm,
+        )
         with threadpool_limits(1):
-            search(self.setting, black_box, data, data, places, keep, store=store)
+            search(self.setting, request, places, keep, store=store)
 
 
 # A process loads a cohort or a black box once, however many units it does.

@@ -11,8 +11,7 @@ from countergraph.errors import BlackBoxError, InputError, Interrupted
 from countergraph.finding.constraints import Constraints
 from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import as_edge_vector
-from countergraph.oracle import Label
+from countergraph.graphs.pairs import Label, as_edge_vector
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Ask, Progress, run
 from countergraph.search.record import Record

@@ -12,11 +12,11 @@ import numpy as np
 from countergraph.errors import InputError, TooMuchError, check_whole_numbers
 from countergraph.finding.request import oracle_of
 from countergraph.finding.white_box import optimal_counterfactual, white_box
-from countergraph.graphs.pairs import Bits
-from countergraph.oracle import Label, Oracle
+from countergraph.graphs.pairs import Bits, Label
+from countergraph.oracle.oracle import Oracle
 from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
-from countergraph.search.conversation import NO_FLIPS, Flips
+from countergraph.search.conversation import NO_FLIPS, Flips, crosses
 
 BATCH_BYTES = 64 * 2**20
 MOST_QUESTIONS = 10_000_000
@@ -118,8 +118,8 @@ def _ask(oracle: Oracle, result: Counterfactual, candidates: list[Flips]) -> lis
 
 
 def _is_counterfactual(result: Counterfactual, label: Label) -> bool:
-    target = result.parameters.get("target")
-    return label != result.original_class if target is None else label == target
+    assert result.original_class is not None
+    return crosses(label, result.original_class, result.parameters.get("target"))
 
 
 def _optimum(oracle: Oracle, result: Counterfactual) -> tuple[Flips, Label] | None:

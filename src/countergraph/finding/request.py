@@ -16,9 +16,9 @@ from countergraph.errors import InputError, check_whole_numbers
 from countergraph.finding.constraints import Constraints
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Bits, as_edge_vectors
-from countergraph.oracle import Label, Oracle
+from countergraph.graphs.pairs import Bits, Label, as_edge_vectors
 from countergraph.oracle.answers import Labels, Scored
+from countergraph.oracle.oracle import Oracle
 from countergraph.results.counterfactual import Counterfactual
 from countergraph.results.vocabulary import Move, spoken, vocabulary
 from countergraph.results.wording import why_nothing
@@ -84,6 +84,11 @@ class Request:
         numbers, target = _run_numbers(runs), _target(target, classes)
         whole = (int(k), int(max_calls), int(seed))
         return cls(oracle, edges, cohort, dataset, phases, *whole, target, numbers, constraints, scores, confirm)
+
+    def part(self, graphs: Sequence[int], runs: Sequence[int]) -> Request:
+        """Return the searches of some of the graphs, in some runs."""
+        cohort = None if self.cohort is None else self.cohort.subset(graphs)
+        return replace(self, edges=self.edges[list(graphs)], cohort=cohort, runs=tuple(runs))
 
     @property
     def method(self) -> str:

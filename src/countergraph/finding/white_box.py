@@ -9,7 +9,7 @@ from countergraph.classifiers.linear_rule import LinearInEdges, linear_form
 from countergraph.classifiers.model import Model
 from countergraph.errors import InputError
 from countergraph.graphs.pairs import as_edge_vector, settled
-from countergraph.oracle import Oracle
+from countergraph.oracle.oracle import Oracle
 from countergraph.results.certificate import NOTHING_PROVEN, Certificate
 from countergraph.results.counterfactual import Counterfactual
 from countergraph.search.optimum import closest_crossing

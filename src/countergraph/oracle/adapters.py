@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from countergraph.graphs.pairs import Bits, pairs_at, region_count, to_adjacency
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Ask = Callable[[Bits], Any]
 
@@ -34,6 +36,8 @@ ADAPTERS: dict[str, Callable[[Callable[[Any], Any]], Ask]] = {
 
 def to_networkx(edges: Bits) -> nx.Graph:
     """Turn one edge vector into a networkx graph on the vertices 0, 1, ..., n - 1."""
+    import networkx as nx  # slow to import
+
     n_regions = region_count(edges.size)
     graph = nx.Graph()
     graph.add_nodes_from(range(n_regions))

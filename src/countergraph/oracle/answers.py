@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from countergraph.errors import AnswerError
 from countergraph.graphs.pairs import Floats
-from countergraph.graphs.pairs import Label as Label
 
 Labels = NDArray[np.int64] | NDArray[np.str_]
 Classes = tuple[str, ...]

@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError, check_whole_numbers
-from countergraph.graphs.pairs import Bits, Floats, region_count
+from countergraph.graphs.pairs import Bits, Floats, Label, region_count
 from countergraph.oracle.adapters import ADAPTERS, Ask
-from countergraph.oracle.answers import Label, Labels, Scored, read_answers, to_labels
+from countergraph.oracle.answers import Labels, Scored, read_answers, to_labels
 
 BATCH_BYTES = 256 * 2**20
 Known = TypeVar("Known")

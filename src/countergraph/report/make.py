@@ -12,7 +12,7 @@ from countergraph.explain.quality import typical_people
 from countergraph.finding.constraints import Constraints
 from countergraph.finding.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.oracle import Label
+from countergraph.graphs.pairs import Label
 from countergraph.report.report import Report
 from countergraph.results.counterfactual import Counterfactuals
 from countergraph.search.driver import Progress

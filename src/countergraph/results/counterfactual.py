@@ -18,13 +18,13 @@ from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import (
     Bits,
     Indices,
+    Label,
     pair_count,
     pair_position,
     pairs_at,
     region_count,
     to_adjacency,
 )
-from countergraph.oracle.answers import Label
 from countergraph.results.certificate import NOTHING_PROVEN, Certificate
 from countergraph.results.drawn import Drawn
 from countergraph.results.vocabulary import Move

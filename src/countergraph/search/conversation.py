@@ -7,7 +7,7 @@ graph, and receives the black box's `Answer`::
         while ...:
             answer = yield flips
 
-It returns nothing: the driver remembers the closest candidate that it saw change the class.
+What it returns does not matter: the driver remembers the closest candidate that it saw change the class.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from countergraph.graphs.pairs import Bits, Floats, Indices
-from countergraph.oracle.answers import Label
+from countergraph.graphs.pairs import Bits, Floats, Indices, Label
 from countergraph.search.limits import NO_LIMITS, Limits
 
 Flips = Indices
@@ -150,6 +149,16 @@ def relayed(
     except StopIteration as end:
         found: Found = end.value
         return found
+
+
+def crosses(label: Label, own: Label, target: Label | None) -> bool:
+    """Tell whether a label is one of a counterfactual: the target, or any other than the graph's own."""
+    return label != own if target is None else label == target
+
+
+def wanted_labels(labels: NDArray[np.int64], own: Label, target: Label | None) -> Bits:
+    """Tell which of many labels are."""
+    return np.asarray(labels != own if target is None else labels == target)
 
 
 SearchFunction = Callable[[Task, Flips], Generator[Flips, Answer, object]]

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.search.conversation import Flips, Search, Task
-from countergraph.search.parts.weights import reference_of, wanted_labels
+from countergraph.search.conversation import Flips, Search, Task, wanted_labels
+from countergraph.search.parts.weights import reference_of
 
 
 def dataset_search(task: Task, start: Flips) -> Search:
     """Ask about the labelled graphs of the other class, closest first, until the black box agrees on one."""
     reference = reference_of(task)
-    candidates = np.flatnonzero(wanted_labels(task, reference.labels))
+    candidates = np.flatnonzero(wanted_labels(reference.labels, task.label, task.target))
     distances = [task.limits.cost(np.flatnonzero(reference.edges[i] ^ task.graph)) for i in candidates]
     for nearest in candidates[np.argsort(distances, kind="stable")]:
         flips = np.flatnonzero(reference.edges[nearest] ^ task.graph)

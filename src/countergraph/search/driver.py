@@ -37,12 +37,6 @@ class Progress(NamedTuple):
 Ask = Callable[[Bits], Labels | Scored]
 
 
-def _question(talk: Conversation) -> Flips:
-    """Return what a conversation asks next; `StopIteration` if nothing."""
-    question = next(talk)
-    return NO_FLIPS if question is None else question
-
-
 class _Lane(NamedTuple):
     talk: Conversation
     number: int
@@ -65,7 +59,7 @@ class _Lanes:
     def enter(self, number: int, job: Job, record: Record) -> None:
         talk = converse(job, record, self.trust, self.memory)
         self._take(_Lane(talk, number, job.graph, record))
-        self.questions[-1] = _question(talk)
+        self.questions[-1] = next(talk)
 
     def _take(self, lane: _Lane) -> None:
         self.bits[len(self.lanes)] = lane.graph
@@ -99,7 +93,7 @@ class _Lanes:
         done, out = [], []
         for row, lane in enumerate(self.lanes):
             try:
-                self.questions[row] = _question(lane.talk)
+                self.questions[row] = next(lane.talk)
             except StopIteration:
                 done.append(lane.number)
             else:

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from countergraph.errors import SearchError
-from countergraph.graphs.pairs import Bits
-from countergraph.oracle.answers import Label
-from countergraph.search.conversation import NO_FLIPS, REST, Answer, Flips, Reference, Task
+from countergraph.graphs.pairs import Bits, Label
+from countergraph.search.conversation import NO_FLIPS, REST, Answer, Flips, Reference, Task, crosses
 from countergraph.search.learning.guide import Guide
 from countergraph.search.learning.memory import Memory
 from countergraph.search.limits import NO_LIMITS, Limits
@@ -49,8 +48,10 @@ class Heard(NamedTuple):
     """The probability of each class, where it was asked for them."""
 
 
-Conversation = Generator[Flips | None, Heard, None]
-"""It yields a question, is sent the answer, takes it in and yields None. When every search of the round has had its
+TAKEN: Flips = np.empty(0, dtype=np.intp)
+"""What a conversation yields when it has taken in an answer, before its next question."""
+Conversation = Generator[Flips, Heard, None]
+"""It yields a question, is sent the answer, takes it in and yields `TAKEN`. When every search of the round has had its
 answer, it goes on to its next question; so what searches learn from each other does not depend on their order. One that
 yields `REST` has no question now, and goes on when no other has any."""
 
@@ -68,7 +69,7 @@ def converse(job: Job, record: Record, trust: Trust, memory: Memory | None = Non
     own = yield NO_FLIPS
     record.label, record.calls[job.phases[0].name] = own.label, 1
     task = _task(job, own, np.random.default_rng(job.seed), memory)
-    yield None
+    yield TAKEN
     spent = False
     for _ in range(ATTEMPTS):
         if task is None:
@@ -97,7 +98,7 @@ def _task(job: Job, own: Heard, rng: np.random.Generator, memory: Memory | None)
     return Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves, guide)
 
 
-def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Flips | None, Heard, bool]:
+def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Flips, Heard, bool]:
     """Run phase after phase, and hand on what the black box answers; return whether a budget was spent.
 
     What it takes to confirm the result is left of the budget of the last phase.
@@ -123,7 +124,7 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
                     record.failed += 1
                 if task.guide is not None:
                     task.guide.learn(answer)
-                yield None
+                yield TAKEN
             else:
                 if flips is REST:
                     yield REST
@@ -139,7 +140,7 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
     return spent
 
 
-def _confirm(job: Job, record: Record, label: Label, trust: Trust) -> Generator[Flips | None, Heard, bool]:
+def _confirm(job: Job, record: Record, label: Label, trust: Trust) -> Generator[Flips, Heard, bool]:
     """Ask about the best again, and drop what does not hold for the best before it; return False to search again.
 
     Whoever asks what is close to the boundary collects the errors of a black box that makes some.
@@ -152,9 +153,7 @@ def _confirm(job: Job, record: Record, label: Label, trust: Trust) -> Generator[
     return record.calls[job.phases[-1].name] >= job.max_calls
 
 
-def _another_class(
-    job: Job, record: Record, label: Label, trust: Trust
-) -> Generator[Flips | None, Heard, Heard | None]:
+def _another_class(job: Job, record: Record, label: Label, trust: Trust) -> Generator[Flips, Heard, Heard | None]:
     """Ask for the graph's own class again where that one answer decided it all; return the answer if it is another."""
     if record.best is None or not record.one_sided:
         return None
@@ -164,7 +163,7 @@ def _another_class(
 
 def _again(
     job: Job, record: Record, flips: Flips, agrees: Callable[[Heard], bool], trust: Trust
-) -> Generator[Flips | None, Heard, tuple[int, list[Heard]]]:
+) -> Generator[Flips, Heard, tuple[int, list[Heard]]]:
     """Ask a question again; return how often the answer agreed, and the answers that did not.
 
     Once is enough, unless the black box contradicts itself: then the majority of five counts or, where the budget of
@@ -179,13 +178,13 @@ def _again(
         else:
             others.append(heard)
             trust.contradicted()
-        yield None
+        yield TAKEN
     return agreed, others
 
 
 def _flipped(job: Job, label: Label, heard: Heard) -> bool:
     """Tell whether an answer makes a candidate of a graph of class ``label`` a counterfactual."""
-    return heard.label != label if job.target is None else heard.label == job.target
+    return crosses(heard.label, label, job.target)
 
 
 def _score(job: Job, label: Label, heard: Heard) -> float | None:

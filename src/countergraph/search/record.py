@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Literal
 
-from countergraph.oracle.answers import Label
+from countergraph.graphs.pairs import Label
 from countergraph.search.conversation import Flips
 from countergraph.search.limits import NO_LIMITS, Limits
 

@@ -12,7 +12,7 @@ from sklearn.tree._tree import Tree
 from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.classifiers.model import Model
 from countergraph.errors import InputError
-from countergraph.oracle import Oracle
+from countergraph.oracle.oracle import Oracle
 
 
 def fingerprint(black_box: object) -> str:

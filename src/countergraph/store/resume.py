@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from countergraph.finding.constraints import Constraints
 from countergraph.finding.find import carry_out
 from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.oracle import Label
+from countergraph.graphs.pairs import Label
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Progress
 from countergraph.store.fingerprint import fingerprint
@@ -99,7 +98,7 @@ def resume_counterfactuals(
                 places, began = store.claim(setting, everybody, numbers, at_once), time.monotonic()
                 done = total - len({*missing, *places})
                 keep, tell = partial(store.add, setting), _after(progress, done, calls, total)
-                calls += search(setting, black_box, graphs, dataset, places, keep, tell, constraints, store)
+                calls += search(setting, request, places, keep, tell, store)
                 if places:
                     at_once = _next(at_once, time.monotonic() - began)
                 else:
@@ -132,16 +131,13 @@ def _together(finished: Counterfactuals, others: Iterable[Counterfactual]) -> Co
 
 def search(
     setting: Setting,
-    black_box: object,
-    data: GraphDataset,
-    dataset: GraphDataset,
+    request: Request,
     places: Sequence[Place],
     keep: Keep,
     progress: Tell | None = None,
-    constraints: Constraints | None = None,
     store: Store | None = None,
 ) -> int:
-    """Search some places of a setting in lockstep, and hand each result to ``keep`` as soon as it is found.
+    """Search some places of a request in lockstep, and hand each result to ``keep`` as soon as it is found.
 
     With a store, the answers to searches that are finished together are kept there until they are. Return how many
     questions were asked.
@@ -155,25 +151,12 @@ def search(
         last = now
 
     for graphs, runs in _rectangles(places, setting.shares):
-        request = Request.of(
-            black_box,
-            data.subset(graphs),
-            method=setting.method,
-            dataset=dataset,
-            k=setting.k,
-            max_calls=setting.max_calls,
-            seed=setting.seed,
-            target=setting.target,
-            runs=runs,
-            constraints=constraints,
-            scores="scores" in json.loads(setting.asked),
-            confirm=setting.confirm,
-        )
-        replay = Replay(request.ask, store, setting, runs[0]) if setting.shares and store is not None else None
+        part = request.part(graphs, runs)
+        replay = Replay(part.ask, store, setting, runs[0]) if setting.shares and store is not None else None
         at_once = None if setting.shares else partial(kept, graphs)
         try:
             tell = _after(progress, done, calls, len(places))
-            results = carry_out(request, replay or request.ask, None, tell, at_once)
+            results = carry_out(part, replay or part.ask, None, tell, at_once)
         except (BlackBoxError, Interrupted) as error:
             found = [replace(each, graph_index=graphs[each.graph_index]) for each in error.results]
             error.results = Counterfactuals(found)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Indices
-from countergraph.oracle import Label
+from countergraph.graphs.pairs import Indices, Label
 from countergraph.results.counterfactual import Counterfactual
 from countergraph.results.vocabulary import spoken, vocabulary
 from countergraph.search.methods import parse_method
@@ -64,9 +63,6 @@ class Row(NamedTuple):
         flips = None if self.flips is None else unpack_numbers(self.flips)
         speaks = flips is not None and any(phase.needs_moves for phase in parse_method(setting.method))
         moves = spoken(flips, vocabulary(data.edges[self.graph], data.atlas)) if speaks and flips is not None else []
-        parameters = {name: getattr(setting, name) for name in ("k", "max_calls", "seed", "target")}
-        parameters |= {name: value for name, value in json.loads(setting.asked).items() if name != "atlas"}
-        parameters |= {} if setting.shares or setting.confirm else {"confirm": False}
         return Counterfactual(
             original=data.edges[self.graph],
             flips=flips,
@@ -74,7 +70,7 @@ class Row(NamedTuple):
             counterfactual_class=self.counterfactual_class,
             calls_by_phase=json.loads(self.calls_by_phase),
             method=setting.method,
-            parameters=parameters,
+            parameters=setting.parameters,
             stopped=self.stopped,
             trace=tuple((int(calls), int(distance)) for calls, distance in unpack_numbers(self.trace).reshape(-1, 2)),
             graph_index=self.graph,

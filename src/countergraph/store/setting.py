@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from countergraph.finding.request import Request
-from countergraph.oracle import Label
+from countergraph.graphs.pairs import Label
 from countergraph.search.methods import parse_method
 from countergraph.store.fingerprint import fingerprint
 from countergraph.version import __version__
@@ -50,6 +50,13 @@ class Setting:
         plain = (request.method, request.k, request.max_calls, request.seed, request.target)
         setting = cls(cohort, dataset, box, *plain, asked=json.dumps(asked, sort_keys=True))
         return replace(setting, confirm=request.confirm and not setting.shares)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of its searches, as a `Request` tells them."""
+        parameters = {name: getattr(self, name) for name in ("k", "max_calls", "seed", "target")}
+        parameters |= {name: value for name, value in json.loads(self.asked).items() if name != "atlas"}
+        return parameters if self.shares or self.confirm else parameters | {"confirm": False}
 
     @property
     def key(self) -> str:

@@ -7,9 +7,8 @@ from collections import deque
 import numpy as np
 
 from countergraph.errors import SearchError
-from countergraph.graphs.pairs import Bits, Floats
-from countergraph.oracle.answers import Label
-from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Task
+from countergraph.graphs.pairs import Bits, Floats, Label
+from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Task, wanted_labels
 from countergraph.search.learning.calibration import log_odds
 from countergraph.search.learning.deviation import Deviation
 from countergraph.search.learning.memory import ENOUGH, Memory
@@ -128,7 +127,7 @@ class Guide:
     def _sorted(self) -> tuple[Bits, Bits]:
         """Tell which of the known graphs are of a wanted class, and which of this graph's own."""
         labels = self.memory.known().labels
-        return labels != self.label if self.target is None else labels == self.target, labels == self.label
+        return wanted_labels(labels, self.label, self.target), labels == self.label
 
     @property
     def share(self) -> float:

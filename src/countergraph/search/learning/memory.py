@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.graphs.pairs import Bits, Floats
-from countergraph.oracle.answers import Label
+from countergraph.graphs.pairs import Bits, Floats, Label
 from countergraph.search.conversation import Flips, Reference
 from countergraph.search.learning.calibration import Calibration
 from countergraph.search.learning.deviation import Basis, Individuality, directions

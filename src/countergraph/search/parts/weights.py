@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from countergraph.errors import SearchError
-from countergraph.graphs.pairs import Bits, Floats
-from countergraph.search.conversation import Reference, Task
+from countergraph.graphs.pairs import Floats
+from countergraph.search.conversation import Reference, Task, wanted_labels
 
 EPSILON = 1e-6
 
@@ -17,11 +16,6 @@ def reference_of(task: Task) -> Reference:
     if task.reference is None:
         raise SearchError("a data-driven search needs labelled graphs")
     return task.reference
-
-
-def wanted_labels(task: Task, labels: NDArray[np.int64]) -> Bits:
-    """Tell which labels are those of a counterfactual: the target, or any other than the graph's own."""
-    return np.asarray(labels != task.label if task.target is None else labels == task.target)
 
 
 def discrimination(task: Task) -> Floats:
@@ -34,7 +28,7 @@ def discrimination(task: Task) -> Floats:
     labels = np.array(list(counts), dtype=np.int64)
     zero = np.zeros(task.graph.size, dtype=np.int64)
     own = sum((counts[int(label)] for label in labels[labels == task.label]), zero)
-    other = sum((counts[int(label)] for label in labels[wanted_labels(task, labels)]), zero)
+    other = sum((counts[int(label)] for label in labels[wanted_labels(labels, task.label, task.target)]), zero)
     return np.where(task.graph, own - other, other - own).astype(np.float64)
 
 
