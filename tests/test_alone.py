@@ -14,14 +14,13 @@ from scipy.special import ndtr
 from sklearn.svm import LinearSVC
 
 import countergraph as cg
-from countergraph.graphs.pairs import pair_ends, region_count
+from countergraph.graphs.pairs import degrees_of, pair_ends, region_count
 from countergraph.search.conversation import Answer, Flips, Part, Task
 from countergraph.search.learning.closeup import AT_A_REGION, OF_A_KIND, CloseUp
 from countergraph.search.learning.guide import Guide
 from countergraph.search.learning.memory import Memory
 from countergraph.search.learning.sift import sifted
 from countergraph.search.learning.slant import contrasted, levelled
-from countergraph.search.learning.views import degrees_of
 from countergraph.search.learning.winnow import winnowed
 from countergraph.search.limits import Limits
 from tests.conftest import random_graphs

@@ -34,6 +34,26 @@ def test_matrix_and_vector_are_the_same_graph(edges: np.ndarray) -> None:
     assert (pairs.as_edge_vector(edges.astype(float)) == edges).all()
 
 
+@given(sizes.flatmap(lambda n: hnp.arrays(np.float64, n * (n - 1) // 2, elements=st.integers(-9, 9).map(float))))
+def test_numbers_of_pairs_make_a_matrix_and_sums_at_regions(values: np.ndarray) -> None:
+    matrix = pairs.to_matrix(values)
+    assert (matrix == matrix.T).all()
+    assert not matrix.diagonal().any()
+    assert (pairs.upper_triangle(matrix) == values).all()
+    assert (pairs.at_regions(values) == matrix.sum(axis=0)).all()
+
+
+@given(edge_vectors)
+def test_the_degrees_are_the_sums_of_the_matrix(edges: np.ndarray) -> None:
+    assert (pairs.degrees_of(edges) == pairs.to_adjacency(edges).sum(axis=0)).all()
+
+
+def test_graphs_are_known_again_by_their_digests() -> None:
+    stack = np.random.default_rng(0).random((50, 45)) < 0.4
+    assert len({*pairs.digests(stack)}) == 50
+    assert pairs.digests(stack[::-1].copy()) == pairs.digests(stack)[::-1]
+
+
 def test_a_stack_keeps_its_order() -> None:
     stack = np.random.default_rng(0).random((7, 10)) < 0.4
     assert (pairs.as_edge_vectors(pairs.to_adjacency(stack)) == stack).all()

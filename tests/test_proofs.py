@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import countergraph as cg
-from countergraph.classifiers.linear_rule import linear_form
+from countergraph.classifiers.linear_form import linear_form
 from countergraph.errors import InputError
 from countergraph.finding.white_box import white_box
 from countergraph.graphs.pairs import to_adjacency

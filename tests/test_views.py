@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
 import countergraph as cg
-from countergraph.graphs.pairs import to_adjacency
+from countergraph.graphs.pairs import degrees_of, to_adjacency
 from countergraph.search.conversation import Answer
 from countergraph.search.learning.deviation import Deviation, Individuality, directions
 from countergraph.search.learning.luck import Luck
@@ -20,7 +20,6 @@ from countergraph.search.learning.views import (
     ComponentView,
     ThroughDegrees,
     View,
-    degrees_of,
     walk,
 )
 from tests.conftest import random_graphs

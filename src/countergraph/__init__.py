@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs as ContrastSubgraphs
     from countergraph.classifiers.graph2vec import Graph2Vec as Graph2Vec
     from countergraph.classifiers.linear_rule import LinearRule as LinearRule
-    from countergraph.classifiers.linear_rule import load_published_rule as load_published_rule
     from countergraph.classifiers.model import CLASSIFIERS as CLASSIFIERS
     from countergraph.classifiers.model import MODELS as MODELS
     from countergraph.classifiers.model import Model as Model
     from countergraph.classifiers.model_files import load_model as load_model
     from countergraph.classifiers.model_files import save_model as save_model
+    from countergraph.classifiers.published_rules import load_published_rule as load_published_rule
     from countergraph.classifiers.sub2vec import Sub2Vec as Sub2Vec
     from countergraph.classifiers.training import select as select
     from countergraph.classifiers.training import train as train
@@ -84,7 +84,8 @@ _HOMES = {
     "explain.diverse": ("Diverse",),
     "explain.plausibility": ("plausibility",),
     "classifiers.contrast_subgraphs": ("ContrastSubgraphs",),
-    "classifiers.linear_rule": ("LinearRule", "load_published_rule"),
+    "classifiers.linear_rule": ("LinearRule",),
+    "classifiers.published_rules": ("load_published_rule",),
     "classifiers.autoencoder": ("Autoencoder",),
     "classifiers.graph2vec": ("Graph2Vec",),
     "classifiers.sub2vec": ("Sub2Vec",),

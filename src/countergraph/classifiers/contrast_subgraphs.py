@@ -20,7 +20,7 @@ from countergraph.classifiers.dense_subset import (
     weight_inside,
 )
 from countergraph.errors import InputError, check_whole_numbers
-from countergraph.graphs.pairs import Floats, Indices, pair_ends, pairs_within, region_count
+from countergraph.graphs.pairs import Floats, Indices, edges_within, pairs_within, region_count, to_matrix
 
 
 class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -71,14 +71,11 @@ class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if not np.isfinite(self.alpha):
             raise InputError(f"alpha must be a finite number, not {self.alpha}")
         check_classification_targets(labels)
-        n_regions = region_count(edges.shape[1])
         self.classes_ = np.unique(labels)
         if len(self.classes_) != 2:
             raise InputError(f"contrast subgraphs tell two classes apart; y has {len(self.classes_)}")
         frequency = [edges[labels == label].mean(axis=0) for label in self.classes_]
-        found = [
-            self._search(_matrix(frequency[a] - frequency[b] - self.alpha, n_regions)) for a, b in ((0, 1), (1, 0))
-        ]
+        found = [self._search(to_matrix(frequency[a] - frequency[b] - self.alpha)) for a, b in ((0, 1), (1, 0))]
         self.subgraphs_ = (found[0][0], found[1][0])
         self.objective_ = np.array([objective for _, objective, _ in found])
         self.upper_bound_ = np.array([bound for _, _, bound in found])
@@ -90,13 +87,7 @@ class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         edges = validate_data(self, X, reset=False, dtype=None)
         n_regions = region_count(edges.shape[1])
-        return np.stack(
-            [
-                edges.take(pairs_within(vertices, n_regions), axis=1).sum(axis=1, dtype=np.float64)
-                for vertices in self.subgraphs_
-            ],
-            axis=1,
-        )
+        return edges_within(edges, [pairs_within(vertices, n_regions) for vertices in self.subgraphs_])
 
     def _search(self, weights: Floats) -> tuple[Indices, float, float]:
         rng = np.random.default_rng(self.random_state)
@@ -112,10 +103,3 @@ class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     @property
     def _n_features_out(self) -> int:
         return 2
-
-
-def _matrix(pair_weights: Floats, n_regions: int) -> Floats:
-    matrix = np.zeros((n_regions, n_regions))
-    first, second = pair_ends(n_regions)
-    matrix[first, second] = matrix[second, first] = pair_weights
-    return matrix

@@ -20,7 +20,8 @@ from sklearn.utils.metaestimators import available_if
 from countergraph.classifiers.autoencoder import Autoencoder
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
 from countergraph.classifiers.graph2vec import Graph2Vec
-from countergraph.classifiers.linear_rule import LinearRule, LinearScores, linear_form
+from countergraph.classifiers.linear_form import LinearScores, linear_form
+from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.classifiers.linear_svm import LinearSVM
 from countergraph.classifiers.sub2vec import Sub2Vec
 from countergraph.errors import InputError

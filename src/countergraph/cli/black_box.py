@@ -26,7 +26,7 @@ BlackBox = Annotated[
 def open_black_box(model: str, data: GraphDataset, root: Path | None) -> object:
     """Return the black box that a word on the command line means."""
     if model == "published":
-        from countergraph.classifiers.linear_rule import load_published_rule
+        from countergraph.classifiers.published_rules import load_published_rule
 
         cohort = data.about.get("cohort")
         if cohort is None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from countergraph.classifiers.linear_rule import load_published_rule
 from countergraph.classifiers.model_files import load_model
+from countergraph.classifiers.published_rules import load_published_rule
 from countergraph.datasets.load import DATASETS, load_dataset
 from countergraph.errors import InputError
 from countergraph.finding.request import Request

@@ -8,17 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control
 
 from countergraph.errors import InputError
+from countergraph.explain.chance import against_chance, pools_of
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import Floats, Indices, pair_ends
+from countergraph.graphs.pairs import Floats, Indices, at_regions, pair_ends
 from countergraph.results.counterfactual import Counterfactuals
 from countergraph.results.drawn import Drawn
 
 SIGNS = ("+", "-")
-AT_ONCE = 100
-"""Simulations that are in memory at the same time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +76,7 @@ class GlobalExplanation(Drawn):
     @cached_property
     def roi_counters(self) -> Floats:
         """The counters summed over the pairs at each region, shape (2 * classes, regions): the strip of Figure 10."""
-        return self._by_region(self.counters.reshape(-1, self.counters.shape[-1]))
+        return np.array([at_regions(row) for row in self.counters.reshape(-1, self.counters.shape[-1])])
 
     @cached_property
     def roi_importance(self) -> pd.Series[float]:
@@ -108,13 +106,6 @@ class GlobalExplanation(Drawn):
     def listing(self) -> pd.DataFrame:
         """The regions, the most important first."""
         return self.roi_table
-
-    def _by_region(self, values: Floats) -> Floats:
-        first, second = pair_ends(self.n_regions)
-        summed = np.zeros((len(values), self.n_regions))
-        for row, each in zip(summed, values, strict=True):
-            row += np.bincount(first, each, self.n_regions) + np.bincount(second, each, self.n_regions)
-        return summed
 
     @property
     def region_names(self) -> list[str]:
@@ -212,34 +203,19 @@ class GlobalExplanation(Drawn):
         return {}
 
     def _simulate(self, permutations: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
-        observed = self._levels(self.counters.sum(axis=(0, 1)))
-        sums = {level: np.zeros_like(values) for level, values in observed.items()}
-        reached = {level: np.zeros_like(values) for level, values in observed.items()}
-        pools = self._pools()
-        for begun in range(0, permutations, AT_ONCE):
-            for totals in _scattered(pools, self.counters.shape[-1], min(AT_ONCE, permutations - begun), rng):
-                for level, values in self._levels(totals).items():
-                    sums[level] += values
-                    reached[level] += values >= observed[level]
-        tables = {}
-        for level, values in observed.items():
-            p = (reached[level] + 1) / (permutations + 1)
-            columns = {
-                "observed": values,
-                "expected": sums[level] / permutations,
-                "p": p,
-                "q": false_discovery_control(p),
-            }
-            tables[level] = pd.DataFrame(columns, index=self._level_names(level))
-            if any(each.limited for each in self.results):
-                tables[level][["expected", "p", "q"]] = np.nan
+        totals = self.counters.sum(axis=(0, 1))
+        tests = against_chance(totals, self._levels, pools_of(self.results.found), permutations, rng)
+        tables = {level: pd.DataFrame(test._asdict(), index=self._level_names(level)) for level, test in tests.items()}
+        if any(each.limited for each in self.results):
+            for table in tables.values():
+                table[["expected", "p", "q"]] = np.nan
         return tables
 
     def _levels(self, totals: Floats) -> dict[str, Floats]:
         cells = self.by_region(totals).to_numpy()
         return {
             "pair": totals,
-            "roi": self._by_region(totals[None])[0],
+            "roi": at_regions(totals),
             "cell": cells[np.triu_indices(len(cells))],
         }
 
@@ -252,32 +228,3 @@ class GlobalExplanation(Drawn):
         first, second = pair_ends(self.n_regions)
         names = list(self.atlas.names)
         return [f"{names[i]} - {names[j]}" for i, j in zip(first, second, strict=True)]
-
-    def _pools(self) -> list[tuple[Indices, int]]:
-        """For each counterfactual, where additions (and removals) could have fallen, and how many of them did."""
-        absent: dict[bytes, Indices] = {}
-        present: dict[bytes, Indices] = {}
-        pools = []
-        for each in self.results.found:
-            key = each.original.tobytes()
-            if key not in absent:
-                absent[key], present[key] = np.flatnonzero(~each.original), np.flatnonzero(each.original)
-            pools += [(absent[key], len(each.added)), (present[key], len(each.removed))]
-        return [(pool, count) for pool, count in pools if count]
-
-
-def _scattered(pools: list[tuple[Indices, int]], n_pairs: int, rounds: int, rng: np.random.Generator) -> Floats:
-    """Let the changes of each counterfactual fall at random into its pools; count them by round and pair."""
-    rows = n_pairs * np.arange(rounds)[:, None]
-    cells = np.concatenate([(pool[_some(pool.size, count, rounds, rng)] + rows).ravel() for pool, count in pools])
-    return np.bincount(cells, minlength=rounds * n_pairs).reshape(rounds, n_pairs).astype(np.float64)
-
-
-def _some(size: int, count: int, rounds: int, rng: np.random.Generator) -> Indices:
-    """Draw ``count`` different numbers below ``size``, in each of some rounds."""
-    if count**2 > size:
-        return np.array([rng.choice(size, count, replace=False, shuffle=False) for _ in range(rounds)])
-    drawn = rng.integers(size, size=(rounds, count))
-    while (twice := (np.diff(np.sort(drawn, axis=1), axis=1) == 0).any(axis=1)).any():
-        drawn[twice] = rng.integers(size, size=(int(twice.sum()), count))
-    return drawn

@@ -10,7 +10,7 @@ import pandas as pd
 
 from countergraph.errors import InputError
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Bits, Floats, to_adjacency
+from countergraph.graphs.pairs import Bits, Floats, degrees_of
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 
 COLUMNS = ("nearest", "nearest before", "outlying", "seen", "density change", "degree change")
@@ -63,9 +63,7 @@ def _rows(results: list[Counterfactual], data: GraphDataset) -> list[dict[str, f
 def _row(result: Counterfactual, data: GraphDataset, usual: Floats, nearest: float, before: float) -> dict[str, float]:
     if result.edges is None:
         return {}
-    degrees = to_adjacency(result.edges).sum(axis=1, dtype=np.int64) - to_adjacency(result.original).sum(
-        axis=1, dtype=np.int64
-    )
+    degrees = degrees_of(result.edges) - degrees_of(result.original)
     return {
         "nearest": nearest,
         "nearest before": before,

@@ -15,7 +15,7 @@ from countergraph.errors import FileError, InputError, NothingLeftError, check_w
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.files import read_numbers
-from countergraph.graphs.pairs import Bits, Floats, pair_count, pair_ends, pair_position, region_count
+from countergraph.graphs.pairs import Bits, Floats, pair_count, pair_ends, pair_position, region_count, upper_triangle
 from countergraph.search.limits import Limits
 
 Roi = int | str
@@ -167,7 +167,7 @@ def pair_costs(cost: ArrayLike, n: int) -> Floats:
     if costs.shape == (n, n):
         if not np.allclose(costs, costs.T, equal_nan=True):
             raise InputError("a matrix of costs must be symmetric")
-        costs = costs[pair_ends(n)]
+        costs = np.asarray(upper_triangle(costs), dtype=np.float64)
     if costs.shape != (pair_count(n),):
         raise InputError(f"cost needs a number for each of {pair_count(n)} pairs, or {n} x {n}, not {costs.shape}")
     if not (np.isfinite(costs).all() and (costs > 0).all()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from countergraph.classifiers.linear_rule import LinearInEdges, linear_form
+from countergraph.classifiers.linear_form import LinearInEdges, linear_form
 from countergraph.classifiers.model import Model
 from countergraph.errors import InputError
 from countergraph.graphs.pairs import as_edge_vector, settled

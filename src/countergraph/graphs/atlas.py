@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from countergraph.errors import InputError, unknown
+from countergraph.errors import FileError, InputError, unknown
 from countergraph.graphs.pairs import Floats
 
 
@@ -123,27 +123,27 @@ def read_atlas(path: Path, name: str | None = None) -> Atlas:
     try:
         lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as a table of regions ({error})") from error
+        raise FileError(f"{path}: cannot be read as a table of regions ({error})") from error
     if len(lines) < 3:
-        raise InputError(f"{path}: an atlas table needs a header and at least two regions")
+        raise FileError(f"{path}: an atlas table needs a header and at least two regions")
     header, *rows = (line.split("\t") for line in lines) if "\t" in lines[0] else csv.reader(lines)
     if "name" not in header:
-        raise InputError(f"{path}: an atlas table needs a column called name; it has {', '.join(header)}")
+        raise FileError(f"{path}: an atlas table needs a column called name; it has {', '.join(header)}")
     if any(len(row) != len(header) for row in rows):
-        raise InputError(f"{path}: every row of an atlas table needs {len(header)} entries")
+        raise FileError(f"{path}: every row of an atlas table needs {len(header)} entries")
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
     coordinates = None
     if {"x", "y", "z"} <= set(header):
         try:
             coordinates = np.array([columns["x"], columns["y"], columns["z"]], dtype=float).T
         except ValueError as error:
-            raise InputError(f"{path}: the coordinates x, y, z must be numbers ({error})") from None
+            raise FileError(f"{path}: the coordinates x, y, z must be numbers ({error})") from None
     try:
         return Atlas(
             columns["name"], coordinates, columns.get("hemisphere"), columns.get("region"), name=name or path.stem
         )
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise FileError(f"{path}: {error}") from None
 
 
 def _centres(coordinates: ArrayLike, n: int) -> NDArray[np.float64]:

@@ -6,6 +6,8 @@ A graph on n regions is a bit vector over its n(n-1)/2 unordered pairs (i, j), i
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
 from math import isqrt
 
@@ -89,6 +91,36 @@ def to_adjacency(edges: Bits) -> NDArray[np.uint8]:
     padded = np.zeros((*edges.shape[:-1], edges.shape[-1] + 1), dtype=np.uint8)
     padded[..., :-1] = edges
     return padded.take(_pair_of_cell(n), axis=-1).reshape(*edges.shape[:-1], n, n)
+
+
+def to_matrix(values: Floats) -> Floats:
+    """Turn one number for each pair (pairs,) into a symmetric matrix (n, n) with zeros on its diagonal."""
+    n = region_count(values.size)
+    return np.append(values, 0.0).take(_pair_of_cell(n)).reshape(n, n)
+
+
+def at_regions(values: Floats) -> Floats:
+    """Sum numbers over the pairs (pairs,) at each region (n,)."""
+    n = region_count(values.size)
+    first, second = pair_ends(n)
+    return np.asarray(np.bincount(first, values, n) + np.bincount(second, values, n))
+
+
+def degrees_of(graph: Bits) -> Indices:
+    """Return how many connections each region has."""
+    n = region_count(graph.size)
+    edges = np.flatnonzero(graph)
+    return np.asarray(sum(np.bincount(ends[edges], minlength=n) for ends in pair_ends(n)), dtype=np.intp)
+
+
+def edges_within(edges: NDArray[np.generic], sets: Sequence[Indices]) -> Floats:
+    """Count the edges of each graph (graphs, pairs) among each of some sets of pairs, shape (graphs, sets)."""
+    return np.stack([edges.take(pairs, axis=1).sum(axis=1, dtype=np.float64) for pairs in sets], axis=1)
+
+
+def digests(edges: Bits) -> list[bytes]:
+    """Return something short for each graph (graphs, pairs), by which to know it again."""
+    return [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in np.packbits(edges, axis=1)]
 
 
 def upper_triangle(matrices: ArrayLike) -> NDArray[np.generic]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
@@ -10,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError, check_whole_numbers
-from countergraph.graphs.pairs import Bits, Floats, Label, region_count
+from countergraph.graphs.pairs import Bits, Floats, Label, digests, region_count
 from countergraph.oracle.adapters import ADAPTERS, Ask
 from countergraph.oracle.answers import Labels, Scored, read_answers, to_labels
 
@@ -148,7 +147,7 @@ class Oracle:
         return read_answers(answers, len(edges))
 
     def _recall(self, edges: Bits, known: dict[bytes, Known], compute: Callable[[Bits], list[Known]]) -> list[Known]:
-        keys = [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in np.packbits(edges, axis=1)]
+        keys = digests(edges)
         fresh = {key: row for row, key in enumerate(keys) if key not in known}
         if fresh:
             known.update(zip(fresh, compute(edges[list(fresh.values())]), strict=True))

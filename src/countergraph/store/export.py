@@ -24,8 +24,11 @@ def export(store: Store, path: str | Path) -> int:
     if path.suffix not in FORMATS:
         raise InputError(f"a store is exported to {' or '.join(FORMATS)}, not to {path.suffix or path.name!r}")
     partial = path.with_name(path.name + ".part")
-    count = (_write_csv if path.suffix == ".csv" else _write_parquet)(store.rows(), partial)
-    partial.replace(path)
+    try:
+        count = (_write_csv if path.suffix == ".csv" else _write_parquet)(store.rows(), partial)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
     return count
 
 

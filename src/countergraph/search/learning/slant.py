@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.graphs.pairs import pair_ends
+from countergraph.graphs.pairs import degrees_of, pair_ends
 from countergraph.search.conversation import Flips, Task
-from countergraph.search.learning.views import degrees_of
 from countergraph.search.parts.picking import shuffled
 
 SLANT = 2.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.graphs.pairs import Floats, pair_ends, region_count
+from countergraph.graphs.pairs import Floats, pair_ends, region_count, to_matrix
 
 RANK = 4
 SWEEPS = 3
@@ -23,12 +23,10 @@ class Smoother:
 
     def __call__(self, weights: Floats) -> Floats:
         """Return the smoothed weights."""
-        first, second = pair_ends(self.n_regions)
-        matrix = np.zeros((self.n_regions, self.n_regions))
-        matrix[first, second] = matrix[second, first] = weights
+        matrix = to_matrix(weights)
         if not matrix.any():
             return weights
         for _ in range(SWEEPS):
             self.basis = np.linalg.qr(matrix @ self.basis)[0]
         low_rank = self.basis @ (self.basis.T @ matrix @ self.basis) @ self.basis.T
-        return np.asarray(low_rank[first, second])
+        return np.asarray(low_rank[pair_ends(self.n_regions)])

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from countergraph.graphs.pairs import Bits, Floats, Indices, pair_ends, region_count
+from countergraph.graphs.pairs import Bits, Floats, Indices, degrees_of, pair_ends
 from countergraph.search.learning.neighbours import nearest
 
 Degrees = NDArray[np.intp]
@@ -128,14 +128,6 @@ BY_DEGREE, BY_COUNT = DegreeView(), CountView()
 def _counts(degrees: Degrees) -> NDArray[np.intp]:
     """Return how many vertices have degree 0, 1, ... and up to one more than is possible."""
     return np.bincount(degrees, minlength=degrees.size + 1)
-
-
-def degrees_of(graph: Bits) -> Degrees:
-    """Return the degree of each vertex."""
-    n = region_count(graph.size)
-    first, second = pair_ends(n)
-    edges = np.flatnonzero(graph)
-    return np.bincount(first[edges], minlength=n) + np.bincount(second[edges], minlength=n)
 
 
 def walk(

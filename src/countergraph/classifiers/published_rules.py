@@ -1,0 +1,38 @@
+"""The rules that the paper's authors published."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from countergraph.classifiers.linear_rule import LinearRule
+from countergraph.datasets.cohorts import ROOT_VARIABLE, cohort_folder
+from countergraph.errors import FileError, unknown
+
+
+def load_published_rule(cohort: str, root: str | Path | None = None) -> LinearRule:
+    """Load the rule that the paper's authors published for ``"asd"`` or ``"adhd"``.
+
+    Parameters
+    ----------
+    cohort
+        The name of the cohort.
+    root
+        The folder that holds ``published_rules.json``; by default where ``COUNTERGRAPH_DATA`` points.
+    """
+    path = cohort_folder(cohort, root).parent / "published_rules.json"
+    try:
+        rules = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FileError(f"{path}: cannot be read as JSON ({error}); set root= or {ROOT_VARIABLE}") from error
+    if cohort not in rules:
+        raise unknown("published rule", cohort, rules)
+    rule = rules[cohort]
+    names = [f"td_{cohort}", f"{cohort}_td"]
+    n_regions = {"asd": 116, "adhd": 190}[cohort]
+    return LinearRule(
+        [rule[name] for name in names],
+        [rule[f"{name}_weight"] for name in names],
+        rule["intercept"],
+        n_regions,
+    )
