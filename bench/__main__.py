@@ -18,6 +18,7 @@ from bench import (
     speed,
     store,
 )
+from bench.data import Skipped
 
 BENCHMARKS = {
     "speed": speed.main,
@@ -42,7 +43,10 @@ def main(names: list[str]) -> None:
         if name not in BENCHMARKS:
             sys.exit(f"no benchmark is called {name!r}; there are {', '.join(BENCHMARKS)}")
     for name in names or [name for name in BENCHMARKS if name not in ONLY_BY_NAME]:
-        BENCHMARKS[name]()
+        try:
+            BENCHMARKS[name]()
+        except Skipped as why:
+            print(f"{name}: skipped, {why}")
 
 
 if __name__ == "__main__":

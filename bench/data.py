@@ -8,7 +8,13 @@ from pathlib import Path
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 
 
-def real_data() -> Path | None:
-    """Return the folder of the real cohorts, or None where there is none."""
+class Skipped(Exception):
+    """A benchmark cannot be run here, and why."""
+
+
+def real_data() -> Path:
+    """Return the folder of the real cohorts."""
     root = Path(os.environ.get("COUNTERGRAPH_DATA", BESIDE))
-    return root if (root / "asd").is_dir() else None
+    if not (root / "asd").is_dir():
+        raise Skipped("the real cohorts are neither in ../shared/data nor where COUNTERGRAPH_DATA points")
+    return root
