@@ -18,7 +18,7 @@ from bench import (
     speed,
     store,
 )
-from bench.data import Skipped
+from bench.data import SkippedError
 
 BENCHMARKS = {
     "speed": speed.main,
@@ -45,7 +45,7 @@ def main(names: list[str]) -> None:
     for name in names or [name for name in BENCHMARKS if name not in ONLY_BY_NAME]:
         try:
             BENCHMARKS[name]()
-        except Skipped as why:
+        except SkippedError as why:
             print(f"{name}: skipped, {why}")
 
 

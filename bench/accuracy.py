@@ -22,9 +22,10 @@ def main() -> None:
             model = cg.train(data, kind)
             took, rates = time.perf_counter() - began, model.accuracy
             printed = PRINTED.get((cohort, "published" if kind == "contrast-subgraphs" else kind))
+            paper = "" if printed is None else f"{printed[2]:.2f}"
             print(
                 f"| {cohort} | {kind} | {model.settings['classifier']} | {rates.training:.2f} "
-                f"| {'' if printed is None else f'{printed[2]:.2f}'} | {rates.cross_validated:.2f} | {rates.balanced:.2f} "
+                f"| {paper} | {rates.cross_validated:.2f} | {rates.balanced:.2f} "
                 f"| {rates.auc:.2f} | {rates.majority:.2f} | {took:.0f} |",
                 flush=True,
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 
 
-class Skipped(Exception):
+class SkippedError(Exception):
     """A benchmark cannot be run here, and why."""
 
 
@@ -16,5 +16,5 @@ def real_data() -> Path:
     """Return the folder of the real cohorts."""
     root = Path(os.environ.get("COUNTERGRAPH_DATA", BESIDE))
     if not (root / "asd").is_dir():
-        raise Skipped("the real cohorts are neither in ../shared/data nor where COUNTERGRAPH_DATA points")
+        raise SkippedError("the real cohorts are neither in ../shared/data nor where COUNTERGRAPH_DATA points")
     return root

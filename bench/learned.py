@@ -97,7 +97,7 @@ def learning_cost() -> None:
     from countergraph.search.conversation import Answer
     from countergraph.search.learning.guide import Guide
     from countergraph.search.learning.memory import Memory
-    from countergraph.search.learning.views import strongest
+    from countergraph.search.parts.orders import strongest
 
     print("| pairs | µs for each answer: learning | µs: ranking all pairs |")
     print("|---|---|---|")

@@ -39,7 +39,7 @@ def test_the_search_of_the_contributing_guide_works(cohort: cg.GraphDataset, mod
 
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     [block] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    code = "from __future__ import annotations\nfrom countergraph.search.bisection import random_order\n"
+    code = "from __future__ import annotations\nfrom countergraph.search.parts.orders import random_order\n"
     names: dict = {}
     exec(code + re.sub(r"^   ", "", block, flags=re.MULTILINE), names)
     monkeypatch.setitem(PHASES, "doubling", Phase("doubling", "forward", names["doubling"], "", ""))

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import countergraph as cg
 from countergraph.graphs.pairs import pair_ends
 from countergraph.search.conversation import Answer
-from countergraph.search.learned import _needed
 from countergraph.search.learning.guide import Guide
+from countergraph.search.learning.improvement import needed as as_many
 from countergraph.search.learning.luck import Luck
 from countergraph.search.learning.memory import Memory
 from countergraph.search.learning.smoothing import Smoother
@@ -325,7 +325,7 @@ def test_as_many_are_needed_as_do_the_same(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     gains, flips = rng.normal(size=60), rng.choice(60, size, replace=False)
     order = np.sort(gains)[::-1]
-    needed = _needed(gains, flips)
+    needed = as_many(gains, flips)
     assert 1 <= needed <= size
     assert needed == size or order[:needed].sum() >= gains[flips].sum()
     assert needed == 1 or order[: needed - 1].sum() < gains[flips].sum()

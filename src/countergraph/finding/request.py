@@ -185,7 +185,7 @@ class Request:
     def _why(self, result: Counterfactual, record: Record) -> str:
         target, *answered = (str(result.class_name(label)) for label in (self.target, *sorted(record.heard)))
         wanted = None if self.target is None else target
-        return why_nothing(record.crossed, record.few, record.limits.most, wanted, answered)
+        return why_nothing(record.crossed, record.few_enough, record.limits.most, wanted, answered)
 
 
 def oracle_of(black_box: object) -> Oracle:

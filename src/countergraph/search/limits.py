@@ -53,7 +53,7 @@ class Limits:
         """Return what a candidate costs: where nothing else is asked for, its number of changes."""
         return float(flips.size if self.costs is None else self.costs[flips].sum())
 
-    def fewer(self, best: Indices) -> int:
+    def room_below(self, best: Indices) -> int:
         """Return how many changes there may be at most, for all to cost less than the best: one less, without costs."""
         if self.costs is None:
             return best.size - 1
@@ -61,7 +61,7 @@ class Limits:
         fewer = int((np.cumsum(np.sort(costs)) < self.cost(best)).sum())
         return fewer if self.most is None else min(fewer, self.most)
 
-    def few(self, flips: Indices) -> bool:
+    def within_most(self, flips: Indices) -> bool:
         """Tell whether these are not more changes than there may be."""
         return self.most is None or flips.size <= self.most
 
@@ -72,7 +72,7 @@ class Limits:
 
     def rank(self, flips: Indices) -> tuple[bool, float]:
         """Return what makes one counterfactual better than another: the smaller the better."""
-        return not self.few(flips), self.cost(flips)
+        return not self.within_most(flips), self.cost(flips)
 
 
 NO_LIMITS = Limits()

@@ -10,11 +10,11 @@ from countergraph.search.backward import data_driven_backward, oblivious_backwar
 from countergraph.search.bisection import bisection
 from countergraph.search.conversation import SearchFunction
 from countergraph.search.dataset_search import dataset_search
+from countergraph.search.delta_debugging import delta_debugging
 from countergraph.search.evolution import evolution
 from countergraph.search.forward import data_driven_forward, oblivious_forward
 from countergraph.search.learned import learned
 from countergraph.search.least_first import least_first_backward
-from countergraph.search.parts.trim import delta_debugging
 from countergraph.search.whole_moves import whole_moves
 
 

@@ -32,7 +32,7 @@ class Record:
     """What was the best before, where results are to be confirmed."""
     crossed: int = 0
     """How many candidates changed the class."""
-    few: int = 0
+    few_enough: int = 0
     """How many of these with no more changes than there may be."""
     failed: int = 0
     """How many did not."""
@@ -47,7 +47,7 @@ class Record:
     def keep(self, flips: Flips, label: Label, spare: bool = False) -> None:
         """Count a counterfactual and keep it if it is the best so far; with ``spare`` also what was the best before."""
         self.crossed += 1
-        self.few += self.limits.few(flips)
+        self.few_enough += self.limits.within_most(flips)
         if self.best is None or self.limits.rank(flips) < self.limits.rank(self.best):
             if spare and self.best is not None and self.best_label is not None:
                 self.earlier.append((self.best, self.best_label))
@@ -64,13 +64,13 @@ class Record:
 
     def hold_to_most(self) -> None:
         """Drop everything if the best has more changes than it may."""
-        if self.best is not None and not self.limits.few(self.best):
+        if self.best is not None and not self.limits.within_most(self.best):
             self.forget()
 
     def rename(self, label: Label) -> None:
         """Begin anew, with another class of the graph itself."""
         self.forget()
-        self.label, self.crossed, self.few, self.failed = label, 0, 0, 0
+        self.label, self.crossed, self.few_enough, self.failed = label, 0, 0, 0
 
     def forget(self) -> None:
         """Drop everything that was found."""

@@ -23,7 +23,7 @@ Success = Generator[Flips, Answer, bool]
 def whole_moves(task: Task, start: Flips) -> Search:
     """Change all edges of a kind at once: of a region, between two coarse regions, inside a clique."""
     moves = sorted(task.moves, key=task.limits.cost)
-    few = [move for move in moves if task.limits.few(move)]
+    few = [move for move in moves if task.limits.within_most(move)]
     removes = np.array([task.graph[move[0]] for move in moves], dtype=np.bool_)
     order, half = task.rng.permutation(len(moves)), task.max_calls // 2
     lines = (order[removes[order]], order[~removes[order]])

@@ -61,10 +61,10 @@ class CloseUp:
         """The two regions of each change, and its kind; none of the distance."""
         self._shares = np.zeros((3, flips.size + 1))
         self._shares[:, :-1] = [AT_A_REGION * sides, AT_A_REGION * sides, OF_A_KIND * np.ones(flips.size)]
-        self._alone = np.append(np.ones(flips.size), float(flips.size) ** 2)
+        self._own = np.append(np.ones(flips.size), float(flips.size) ** 2)
         """The variance of each by itself: of the changes and, in the last place, of the distance to the boundary."""
         self._means = np.zeros(flips.size + 1)
-        self._variances = self._alone + (self._shares**2).sum(axis=0)
+        self._variances = self._own + (self._shares**2).sum(axis=0)
         self._answers = np.zeros((ANSWERS, flips.size + 1))
         self._told = 0
         self.learn(flips, True)
@@ -84,7 +84,7 @@ class CloseUp:
         """Take in whether some of the changes cross."""
         said = self._forecast(flips)
         alike = (self._shares * said.common[self._groups]).sum(axis=0)
-        shared = self._alone * said.row + alike - said.known @ self._answers[: self._told]
+        shared = self._own * said.row + alike - said.known @ self._answers[: self._told]
         sign = 1 if crossed else -1
         z = sign * said.level / said.deviation
         pull = np.exp(-z * z / 2 - log_ndtr(z)) / ROOT_OF_TWO_PI
@@ -95,7 +95,7 @@ class CloseUp:
         row = np.zeros(self._means.size)
         row[self._place[flips]], row[-1] = 1, -1
         common, known = self._in_common(row), self._answers[: self._told] @ row
-        variance = self._alone @ row**2 + common @ common - known @ known
+        variance = self._own @ row**2 + common @ common - known @ known
         return _Forecast(row, common, known, float(row @ self._means), max(float(variance), TINY) ** 0.5)
 
     def _in_common(self, row: Floats) -> Floats:
@@ -122,5 +122,5 @@ class CloseUp:
         rows = np.append(self._place[kept], -1)
         self.flips = kept
         self._place[kept] = np.arange(kept.size)
-        self._means, self._variances, self._alone = self._means[rows], self._variances[rows], self._alone[rows]
+        self._means, self._variances, self._own = self._means[rows], self._variances[rows], self._own[rows]
         self._groups, self._shares, self._answers = self._groups[:, rows], self._shares[:, rows], self._answers[:, rows]

@@ -17,7 +17,7 @@ def all_closer(task: Task, best: Flips | None) -> Search:
     What is then the best is a closest counterfactual. Where every change costs the same, so is the first that is found.
     """
     guide, limits, pool = guide_of(task), task.limits, _pool(task)
-    best = None if best is None or not limits.few(best) else best
+    best = None if best is None or not limits.within_most(best) else best
     for size in _sizes(task, best) if affordable(task, best) else ():
         for chosen in combinations(pool.tolist(), size):
             flips = np.array(chosen, dtype=np.intp)
@@ -45,4 +45,4 @@ def _pool(task: Task) -> Flips:
 
 def _sizes(task: Task, best: Flips | None) -> range:
     pool, most = _pool(task).size, task.limits.most
-    return range(1, 1 + (min(pool, most or pool) if best is None else task.limits.fewer(best)))
+    return range(1, 1 + (min(pool, most or pool) if best is None else task.limits.room_below(best)))

@@ -143,7 +143,7 @@ class Guide:
         """Mind other limits from now on."""
         self.limits, self._neighbours = limits, None
 
-    def alone(self) -> Guide:
+    def by_itself(self) -> Guide:
         """Return a guide that knows nothing yet, and will know the answers to this search only."""
         return Guide(Memory(self.memory.n_pairs), self.graph, self.label, self.target, self.limits)
 
@@ -226,3 +226,8 @@ def guide_of(task: Task) -> Guide:
     if not isinstance(task.guide, Guide):
         raise SearchError("a search that learns needs a memory")
     return task.guide
+
+
+def unaided(task: Task) -> bool:
+    """Tell whether nothing is known but the answers about this one graph."""
+    return task.reference is None and guide_of(task).lonely

@@ -10,15 +10,16 @@ from collections.abc import Callable
 import numpy as np
 
 from countergraph.graphs.pairs import Floats
-from countergraph.search.bisection import random_order
 from countergraph.search.conversation import Flips, Task
 from countergraph.search.learning.guide import guide_of
-from countergraph.search.learning.views import BY_COUNT, BY_DEGREE, strongest
+from countergraph.search.learning.views import BY_COUNT, BY_DEGREE
 from countergraph.search.parts.mutations import fresh, thinned
+from countergraph.search.parts.orders import random_order, strongest
 
 DARING = 0.3
 LEANING = 1.0
 LONGEST_WALK = 341
+"""As far as the race goes at its fifth length."""
 
 
 def what_all_learned(task: Task) -> Flips:
@@ -49,7 +50,7 @@ def towards_like_counts(task: Task) -> Flips:
 
 def room(task: Task, best: Flips) -> int:
     """Return how many changes to propose: one less than the best has, or more where they may still cost less."""
-    return min(task.limits.fewer(best), 2 * best.size)
+    return min(task.limits.room_below(best), 2 * best.size)
 
 
 def guided(task: Task, best: Flips) -> Flips:
@@ -138,5 +139,5 @@ TOGETHER: tuple[Proposal, ...] = (
     fresh,
 )
 """The ways of a graph in company."""
-ALONE = tuple(way for way in TOGETHER if way is not lopsided)
+UNAIDED = tuple(way for way in TOGETHER if way is not lopsided)
 """Those of a graph with no company and no dataset: it came no closer by leaning."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from countergraph.search.conversation import Answer, Flips
 from countergraph.search.learning.luck import Luck
-from countergraph.search.parts.prefix import bisected
+from countergraph.search.parts.prefix import bisected, longer
 
 ABREAST = 2
 
@@ -30,5 +30,5 @@ def race(
                 return (yield from bisected(prefix, failed[runner])), runner
             failed[runner] = prefix.size
         failed = {runner: length for runner, length in failed.items() if length < orders[runner].size}
-        size = 4 * size + 1
+        size = longer(size)
     return None, -1

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from countergraph.graphs.pairs import Bits, Floats, Indices, degrees_of, pair_ends
 from countergraph.search.learning.neighbours import nearest
+from countergraph.search.parts.orders import strongest
 
 Degrees = NDArray[np.intp]
 Place = NDArray[Any]
@@ -163,11 +164,3 @@ def walk(
             break
         flips, place = np.concatenate([flips, steps]), view.moved(graph, place, steps)
     return flips
-
-
-def strongest(gains: Floats, size: int) -> Indices:
-    """Return the flips of the largest gains, at most ``size``, largest first, and none that gains nothing."""
-    size = min(size, gains.size)
-    first = np.argpartition(-gains, size - 1)[:size] if size else np.empty(0, dtype=np.intp)
-    first = first[np.argsort(-gains[first], kind="stable")]
-    return first[gains[first] > 0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.search.bisection import random_order
 from countergraph.search.conversation import Flips, Task
+from countergraph.search.parts.orders import random_order
 
 
 def exchanged(task: Task, best: Flips) -> Flips:

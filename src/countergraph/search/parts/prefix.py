@@ -10,18 +10,20 @@ from countergraph.search.conversation import Attempt, Flips, Part
 
 
 def stretched(order: Flips) -> Attempt:
-    """Ask longer and longer prefixes of an order; bisect where it crosses.
-
-    The lengths are 1, 5, 21, 85, ...: all odd, since a black box may care about even and odd.
-    """
+    """Ask longer and longer prefixes of an order; bisect where it crosses."""
     size = 1
     while order.size:
         if (yield order[:size]).flipped:
             return (yield from bisected(order[:size], size // 4))
         if order.size <= size:
             break
-        size = 4 * size + 1
+        size = longer(size)
     return None
+
+
+def longer(size: int) -> int:
+    """Return the next length: 1, 5, 21, 85, ...; all odd, since a black box may care about even and odd."""
+    return 4 * size + 1
 
 
 def bisected(order: Flips, low: int = 0) -> Part:

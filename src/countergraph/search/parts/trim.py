@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from countergraph.search.conversation import Flips, Part, Search, Task
-from countergraph.search.parts.picking import shuffled
+from countergraph.search.conversation import Flips, Part
 
 FIRST = 16
 """The first chunk is one in so many of the changes."""
@@ -35,11 +34,3 @@ def trimmed(
         else:
             at, k, lucky = at + (k == 1), max(1, k // 2), False
     return line
-
-
-def delta_debugging(task: Task, start: Flips) -> Search:
-    """Undo random chunks until no single change can be undone any more."""
-    line, before = start, -1
-    while line.size != before:
-        before = line.size
-        line = yield from trimmed(shuffled(line, task.rng, task.dearly()), task.trailing)
