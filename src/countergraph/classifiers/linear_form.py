@@ -63,7 +63,7 @@ def linear_form(model: object) -> LinearInEdges | None:
     `StandardScaler`, and the pipeline of `ContrastSubgraphs` and a linear classifier.
     """
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
-    if not all(_is_plain(each) for each in (model, *steps)):
+    if not all(is_plain(each) for each in (model, *steps)):
         return None
     if isinstance(model, Pipeline) and len(model) == 2 and isinstance(model[0], ContrastSubgraphs):
         last = model[1]
@@ -80,7 +80,7 @@ def linear_form(model: object) -> LinearInEdges | None:
     return model if _is_binary_linear(model) else None
 
 
-def _is_plain(model: object) -> bool:
+def is_plain(model: object) -> bool:
     """Tell whether a model is one of scikit-learn or of countergraph, with nothing put in the place of its methods."""
     known = type(model).__module__.startswith(("sklearn.", "countergraph."))
     return known and not {"predict", "decision_function", "transform"} & vars(model).keys()

@@ -12,6 +12,8 @@ from countergraph.graphs.pairs import Floats
 
 Labels = NDArray[np.int64] | NDArray[np.str_]
 Classes = tuple[str, ...]
+LARGEST = 2**53
+"""Numbers of at least so much are not told apart as floats."""
 
 
 class Scored(NamedTuple):
@@ -41,21 +43,33 @@ def read_answers(answers: Any, count: int) -> Labels:  # noqa: ANN401
             f"the black box must answer one class for each of the {count} graphs, an array of shape ({count},); "
             f"it answered shape {array.shape}"
         )
+    _check_all_alike(answers)
     if array.dtype.kind in "OUS" and all(isinstance(each, str) for each in array.tolist()):
         return array.astype(np.str_)
-    if array.dtype.kind == "O" and all(isinstance(each, int | np.integer) for each in array.tolist()):
-        return array.astype(np.int64)
-    if array.dtype.kind in "iub":
+    if array.dtype.kind == "O":
+        array = np.array(array.tolist())
+    if array.dtype.kind in "ib":
         return array.astype(np.int64, copy=False)
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in "uf":
         raise AnswerError(f"a class must be an integer or a string; the black box answered {array.flat[0]!r}")
-    whole = np.isfinite(array) & (array == np.floor(array))
+    whole = np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < LARGEST)
     if not whole.all():
         raise AnswerError(
             f"a class must be an integer or a string; the black box answered {array[~whole][0]}. If it gives "
             "probabilities, choose the class first, for example (p > 0.5).astype(int)"
         )
     return array.astype(np.int64)
+
+
+def _check_all_alike(answers: object) -> None:
+    """Refuse classes of which some are words and others not: numpy would make words of all."""
+    given = answers.tolist() if isinstance(answers, np.ndarray) else answers
+    if not isinstance(given, list | tuple):
+        return
+    words = [isinstance(each, str) for each in given]
+    if any(words) and not all(words):
+        word, other = given[words.index(True)], given[words.index(False)]
+        raise AnswerError(f"classes must be all integers or all strings; the black box answered {word!r} and {other!r}")
 
 
 def to_labels(answers: Labels, own: Classes | None, wanted: Classes | None) -> Labels:

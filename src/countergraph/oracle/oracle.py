@@ -77,6 +77,7 @@ class Oracle:
         self._ask = ADAPTERS[kind](black_box.predict if has_predict else black_box)  # type: ignore[attr-defined,arg-type]
         self._answers: dict[bytes, Label] | None = {} if remember else None
         self._shares: dict[bytes, list[float]] = {}
+        self._kind: str | None = None
 
     def __repr__(self) -> str:
         return f"Oracle({type(self.black_box).__name__}, input={self.input!r}, asked={self.asked})"
@@ -94,7 +95,11 @@ class Oracle:
                 f"the oracle's classes are {', '.join(self.classes)}, but the data's are {', '.join(wanted)}"
             )
         self.asked += len(edges)
-        return to_labels(self._labels(edges), self.classes, wanted)
+        answers = self._labels(edges)
+        if wanted is None and self.classes is None and answers.dtype.kind != (self._kind or answers.dtype.kind):
+            raise AnswerError("the black box answered integers before, and strings now, or the contrary")
+        self._kind = answers.dtype.kind
+        return to_labels(answers, self.classes, wanted)
 
     def ask_with_scores(self, edges: Bits, classes: Sequence[str] | None = None) -> Scored:
         """Return the class of each graph with the probabilities of all classes; this counts as one question a graph.
@@ -109,6 +114,12 @@ class Oracle:
         if len(own) != shares.shape[1]:
             raise AnswerError(f"predict_proba gave {shares.shape[1]} probabilities a graph for {len(own)} classes_")
         columns = to_labels(read_answers(own, len(own)), self.classes, None if classes is None else tuple(classes))
+        strange = [label for label in labels.tolist() if label not in columns.tolist()]
+        if strange:
+            raise AnswerError(
+                f"predict answered {strange[0]!r}, but the columns of predict_proba are {columns.tolist()}: set the "
+                "classes_ of the black box to the classes in the order of its columns"
+            )
         return Scored(labels, shares, columns)
 
     @property

@@ -39,6 +39,8 @@ class Answer(NamedTuple):
     """Whether that is a counterfactual."""
     score: float | None = None
     """The probability of a class that makes it one, where the black box gives probabilities and was asked for them."""
+    label: Label | None = None
+    """The class that the black box said."""
 
 
 Search = Generator[Flips, Answer, None]

@@ -17,8 +17,6 @@ from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.methods import Phase
 from countergraph.search.record import Record, Trust
 
-ATTEMPTS = 4
-"""How often a graph is searched when nothing that was found can be confirmed."""
 MOST_IN_VAIN = 10
 """How many forbidden candidates a search may propose for each question that it may ask."""
 
@@ -64,14 +62,14 @@ def converse(job: Job, record: Record, trust: Trust, memory: Memory | None = Non
 
     With a memory the search takes part in what the run learns. A result that is to be confirmed is so at the end, on
     the account of the last phase; if nothing of it holds, or if the graph turns out to be of another class, it is
-    searched again.
+    searched again, as long as the budget lasts.
     """
     own = yield NO_FLIPS
     record.label, record.calls[job.phases[0].name] = own.label, 1
     task = _task(job, own, np.random.default_rng(job.seed), memory)
     yield TAKEN
     spent = False
-    for _ in range(ATTEMPTS):
+    while True:
         if task is None:
             record.stopped = "already in target class"
             return
@@ -113,11 +111,12 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
                 spent = True
                 search.close()
                 break
-            candidate = job.limits.fit(job.graph, flips)
+            candidate = job.limits.fit(job.graph, _positions(flips, phase, job.graph.size))
             if candidate.size:
                 heard = yield candidate
                 record.calls[phase.name] += 1
-                answer = Answer(candidate, _flipped(job, task.label, heard), _score(job, task.label, heard))
+                flipped, score = _flipped(job, task.label, heard), _score(job, task.label, heard)
+                answer = Answer(candidate, flipped, score, heard.label)
                 if answer.flipped:
                     record.keep(candidate, heard.label, spare=job.confirm)
                 else:
@@ -138,6 +137,17 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
         if np.unique(record.best).size != record.best.size:
             raise SearchError(f"the search {phase.name!r} asked about flips that name a pair twice")
     return spent
+
+
+def _positions(flips: Flips, phase: Phase, n_pairs: int) -> Flips:
+    """Refuse what would not be flips of this graph, but of its neighbours in the batch."""
+    good = isinstance(flips, np.ndarray) and flips.ndim == 1 and flips.dtype == np.intp
+    if not good or (flips.size and not 0 <= flips.min() <= flips.max() < n_pairs):
+        raise SearchError(
+            f"the search {phase.name!r} must yield positions of pairs, an array of type intp with numbers from 0 to "
+            f"{n_pairs - 1}, not {flips!r}"
+        )
+    return flips
 
 
 def _confirm(job: Job, record: Record, label: Label, trust: Trust) -> Generator[Flips, Heard, bool]:

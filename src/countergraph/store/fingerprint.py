@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.tree._tree import Tree
 
+from countergraph.classifiers.linear_form import is_plain
 from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.classifiers.model import Model
 from countergraph.errors import InputError
@@ -54,7 +55,7 @@ def _parts(value: object) -> Iterator[bytes]:
         yield from _parts(["rule", value.vertex_sets, value.weights, value.intercept, value.n_regions, value.classes])
     elif isinstance(value, Tree):
         yield from _parts({name: state.tolist() for name, state in _tree_state(value).items()})
-    elif isinstance(value, BaseEstimator):
+    elif isinstance(value, BaseEstimator) and is_plain(value):
         yield from _parts([type(value).__qualname__, vars(value)])
     else:
         raise InputError(

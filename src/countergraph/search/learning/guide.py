@@ -54,6 +54,8 @@ class Guide:
         self.memory, self.graph, self.label, self.target, self.limits = memory, graph, label, target, limits
         self.starts, self.luck = memory.starts, memory.luck
         self.asked = 0
+        self._reached: Label | None = None
+        """The class that the latest candidate to cross led to."""
         self.lean = 0.0
         """By how much the latest proposal leans beyond what was learned."""
         self._sides = np.where(graph, -1.0, 1.0)
@@ -72,6 +74,15 @@ class Guide:
     def gains(self) -> Floats:
         """Return how far each flip is thought to carry the graph towards another class, for what it costs."""
         return self._worth(self._leaning(self._scores(), self.memory.leans.get(self.label, 0.0)))
+
+    def elsewhere(self, rng: np.random.Generator) -> Floats:
+        """Return the gains towards any class that may be reached, where there are several."""
+        reached = self._reached
+        if self.target is None and self.memory.has_choice:
+            self._reached = self.memory.another(self.label, rng)
+        gains = self.gains()
+        self._reached = reached
+        return gains
 
     def leaning(self, lean: float) -> Floats:
         """Return the same, but think more of removals and less of additions; the contrary if ``lean`` is below 0."""
@@ -100,8 +111,13 @@ class Guide:
 
     def _away(self, pairs: Flips | slice) -> Floats:
         """Return how much the edges at some pairs speak against the graph's class, by what all share."""
-        away = -self.memory.weights(self.label, pairs)
-        return away if self.target is None else (away + self.memory.weights(self.target, pairs)) / 2
+        away, towards = -self.memory.weights(self.label, pairs), self._towards
+        return away if towards is None else (away + self.memory.weights(towards, pairs)) / 2
+
+    @property
+    def _towards(self) -> Label | None:
+        """The class to go to: the target or, where there are several, the one that was reached last."""
+        return self._reached if self.target is None and self.memory.has_choice else self.target
 
     def doubts(self) -> Floats:
         """Return how uncertain each gain is, a standard deviation."""
@@ -167,6 +183,7 @@ class Guide:
         self._known.add(_key(flips))
         if answer.flipped:
             self.memory.crossed = True
+            self._reached = answer.label
             self._crossed.append(flips)
             for failed in self._failed:
                 self._outrank(flips, failed)
@@ -210,7 +227,7 @@ class Guide:
         spread, variance = deviation.spread(pairs, signs)
         doubt = float(self.memory.doubt[pairs].sum())
         missing, trust = margin - shared - together * own, 1 / (doubt + together * variance + NOISE)
-        self.memory.learn(self.label, self.target, pairs, missing * trust * signs, trust)
+        self.memory.learn(self.label, self._towards, pairs, missing * trust * signs, trust)
         if not together:
             missing -= missing * trust * doubt + own
             trust = 1 / (variance + NOISE)

@@ -14,6 +14,8 @@ score is (see `calibration`). What is thought even better is left alone: far fro
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from countergraph.graphs.pairs import Bits, Floats, Label
@@ -25,7 +27,7 @@ from countergraph.search.learning.smoothing import Smoother
 from countergraph.search.learning.views import ComponentView, View
 
 ENOUGH = 5
-"""Graphs of a class that the black box has named, from which on the labels of the reference do not count any more."""
+"""So many different graphs are company."""
 COMPONENTS = 16
 """How many of the leading directions in which graphs differ make a view of them."""
 GROWTH = 1.1
@@ -56,8 +58,10 @@ class Memory:
         """The variance of each weight."""
         self.graphs: list[Bits] = []
         self.labels: list[Label] = []
-        self.different = set[bytes]()
-        """The first few graphs, each once however often it is searched."""
+        self.different: set[int] = set()
+        """All graphs, each once however often it is searched."""
+        self._named: Counter[Label] = Counter()
+        """How many of these the black box gave each class."""
         self._learned: dict[Label, Floats] = {}
         self._start: dict[Label, Floats] = {}
         self._smoothed: dict[Label, Floats] = {}
@@ -76,11 +80,12 @@ class Memory:
     def meet(self, graph: Bits, label: Label, target: Label | None) -> None:
         """Take in a graph that is searched, with the class that the black box gave it."""
         self.graphs.append(graph)
-        if len(self.different) < ENOUGH:
-            self.different.add(graph.tobytes())
         self.labels.append(label)
         self._meet(label)
-        self._sums[label] += graph
+        if (key := hash(graph.tobytes())) not in self.different:
+            self.different.add(key)
+            self._named[label] += 1
+            self._sums[label] += graph
         if target is not None:
             self._meet(target)
 
@@ -88,6 +93,16 @@ class Memory:
         if label not in self._learned:
             for table in (self._learned, self._start, self._sums):
                 table[label] = np.zeros(self.n_pairs)
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether there are more than two classes."""
+        return len(self._learned) > 2
+
+    def another(self, label: Label, rng: np.random.Generator) -> Label:
+        """Return any class but one."""
+        others = [each for each in self._learned if each != label]
+        return others[rng.integers(len(others))]
 
     def weights(self, label: Label, pairs: Flips | slice = slice(None)) -> Floats:
         """Return how much the edges at some pairs speak for a class."""
@@ -160,8 +175,9 @@ class Memory:
             self._start[label] = plain + self.doubt * self._smoothed[label]
 
     def _frequencies(self, label: Label) -> Floats | None:
-        total, count = self._sums[label], self.labels.count(label)
-        if count < ENOUGH and self.reference is not None and label in self.reference.counts:
+        """Return how many of the graphs of a class, labelled or named so by the black box, have each edge."""
+        total, count = self._sums[label], self._named[label]
+        if self.reference is not None and label in self.reference.counts:
             total, count = total + self.reference.counts[label], count + int((self.reference.labels == label).sum())
         return total / count if count else None
 

@@ -59,10 +59,10 @@ def guided(task: Task, best: Flips) -> Flips:
 
 
 def daring(task: Task, best: Flips) -> Flips:
-    """Do the same, but give the uncertain a chance."""
+    """Do the same, but give the uncertain a chance, and other classes where there are several."""
     guide = guide_of(task)
     noise = task.rng.standard_normal(task.graph.size)
-    return _strongest(task, guide.gains() + DARING * guide.doubts() * noise, room(task, best))
+    return _strongest(task, guide.elsewhere(task.rng) + DARING * guide.doubts() * noise, room(task, best))
 
 
 def lopsided(task: Task, best: Flips) -> Flips:
