@@ -284,6 +284,16 @@ def test_a_box_that_counts_a_region_is_answered_with_that_region() -> None:
     assert result.sentence.startswith("graph 0 is classified as a. If all connections of r2 (")
 
 
+def test_a_few_wrong_answers_do_not_end_a_search_in_moves(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    rng = np.random.default_rng(0)
+
+    def noisy(edges: np.ndarray) -> np.ndarray:
+        return np.asarray(model.predict(edges) ^ (rng.random(len(edges)) < 0.02))
+
+    results = cg.find_counterfactuals(cg.Oracle(noisy, input="edges"), cohort, "moves")
+    assert len(results.found) >= 20
+
+
 def test_moves_that_are_not_needed_are_taken_back() -> None:
     """No single move does what this box wants, so moves are made until it changes; those that are left are needed."""
     graph = np.zeros((6, 6), dtype=int)

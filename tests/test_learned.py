@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
 import countergraph as cg
 from countergraph.graphs.pairs import pair_ends
@@ -277,6 +278,33 @@ def test_a_target_and_three_classes() -> None:
             if result.original_class != target:
                 assert result.counterfactual_class == target
                 assert three(changed(result))[0] == target
+
+
+def test_of_several_classes_the_nearer_is_reached() -> None:
+    rng, rates = np.random.default_rng(0), np.full((3, 300), 0.15)
+    for rate in rates:
+        rate[rng.choice(300, 25, replace=False)] = 0.6
+    labels = np.arange(45) % 3
+    data = cg.GraphDataset(rng.random((45, 300)) < rates[labels], labels, classes=("a", "b", "c"))
+    model = LogisticRegression().fit(data.edges, data.labels)
+    to = {name: cg.find_counterfactuals(model, data, dataset=data, target=name) for name in data.classes}
+    best = [
+        min(each.distance or 99 for each in found if each.distance != 0) for found in zip(*to.values(), strict=True)
+    ]
+    free = [each.distance or 99 for each in cg.find_counterfactuals(model, data, dataset=data)]
+    assert np.mean(free) <= 1.06 * np.mean(best), (
+        "it took 1.13 times as many while it went away from its own class only"
+    )
+
+
+def test_searching_one_graph_more_often_does_not_lead_it_astray() -> None:
+    data = cg.make_cohort(n_subjects=40, n_regions=40)
+    model = LogisticRegression().fit(data.edges, data.labels)
+    once, often = (
+        [cg.find_counterfactuals(model, data.subset([i]), dataset=data, runs=n).closest() for i in range(0, 40, 8)]
+        for n in (1, 6)
+    )
+    assert np.mean([each.distance for each in often if each]) <= np.mean([each.distance for each in once if each])
 
 
 def test_the_account_is_complete() -> None:

@@ -92,11 +92,32 @@ def test_without_class_names_any_integer_or_string_is_a_class() -> None:
         (lambda m: ["HC"] * m, r"answered 'HC', which is none of the classes 0 \(TD\), 1 \(ASD\)"),
         (lambda m: [None] * m, "a class must be an integer or a string"),
         (lambda m: None, "it answered shape"),
+        (lambda m: [1, *["TD"] * (m - 1)], "all integers or all strings; the black box answered 'TD' and 1"),
+        (lambda m: np.array([1, *["TD"] * (m - 1)], dtype=object), "all integers or all strings"),
+        (lambda m: [2**70] * m, "a class must be an integer or a string"),
+        (lambda m: [1e200] * m, "the black box answered 1e"),
     ],
 )
 def test_nonsense_is_refused(answer, message: str) -> None:
     with pytest.raises(AnswerError, match=message):
         cg.Oracle(lambda a: answer(len(a)), classes=("TD", "ASD")).ask(GRAPHS)
+
+
+def test_whole_numbers_of_any_kind_are_classes() -> None:
+    for one in (True, np.bool_(True), 1.0, np.float32(1), np.uint8(1)):
+        for answers in ([one] * 9, np.array([one] * 9), np.array([one] * 9, dtype=object)):
+            assert cg.Oracle(lambda a, answers=answers: answers).ask(GRAPHS).tolist() == [1] * 9
+
+
+def test_who_answers_numbers_goes_on_with_numbers() -> None:
+    told = iter(([1] * 9, ["1"] * 9))
+    oracle = cg.Oracle(lambda a: next(told))
+    oracle.ask(GRAPHS)
+    with pytest.raises(AnswerError, match="answered integers before, and strings now"):
+        oracle.ask(GRAPHS)
+    told = iter(([1] * 9, ["ASD"] * 9))
+    named = cg.Oracle(lambda a: next(told), classes=("TD", "ASD"))
+    assert named.ask(GRAPHS).tolist() == named.ask(GRAPHS).tolist(), "where classes have names, both are fine"
 
 
 def test_an_exception_is_passed_on_with_its_cause() -> None:

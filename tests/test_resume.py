@@ -252,6 +252,12 @@ def test_a_black_box_is_known_by_what_it_has_learnt(model, cohort, tmp_path: Pat
     with pytest.raises(InputError, match="nobody can look into a function"):
         fingerprint(lambda graphs: graphs)
 
+    class Own(RandomForestClassifier):  # type: ignore[misc]
+        """What it decides is in its code."""
+
+    with pytest.raises(InputError, match="nobody can look into a Own"):
+        fingerprint(Own(3, random_state=0).fit(cohort.edges, cohort.labels))
+
 
 def test_confirmed_and_unconfirmed_searches_are_kept_apart(store, model, cohort) -> None:
     plain = resume_counterfactuals(store, model, cohort, "ofs+obs", max_calls=60, confirm=False)

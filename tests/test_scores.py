@@ -89,6 +89,18 @@ def test_probabilities_of_other_classes_than_the_box_has_are_refused() -> None:
         cg.Oracle(box).ask_with_scores(random_graphs(4, 8, seed=0))
 
 
+def test_classes_that_no_probability_belongs_to_are_refused() -> None:
+    class Nameless:
+        def predict(self, edges: np.ndarray) -> list[str]:
+            return ["many" if row.sum() > 15 else "few" for row in edges]
+
+        def predict_proba(self, edges: np.ndarray) -> np.ndarray:
+            return np.full((len(edges), 2), 0.5)
+
+    with pytest.raises(AnswerError, match=r"columns of predict_proba are \[0, 1\]: set the classes_"):
+        cg.find_counterfactuals(Nameless(), random_graphs(3, 9, seed=1), scores=True)
+
+
 def test_what_cannot_be_is_refused() -> None:
     graphs = random_graphs(2, 8, seed=0)
     with pytest.raises(InputError, match=r"searches that learn, such as 'learned'; 'ofs\+obs' uses classes only"):

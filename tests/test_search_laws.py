@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -12,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import countergraph as cg
-from countergraph.search.methods import PHASES, parse_method
+from countergraph.errors import SearchError
+from countergraph.search.conversation import Flips, Search, Task
+from countergraph.search.methods import PHASES, Phase, parse_method
 from tests.conftest import random_graphs
 
 N = 8
@@ -212,6 +215,19 @@ def test_a_walk_takes_k_more_pairs_each_time_and_no_pair_twice() -> None:
         assert (after >= before).all()
     added = sum((changed[-1] & ~graph).tolist())
     assert 90 < added < 185, "a fair coin between adding and removing"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [np.array([-1]), np.array([28]), np.array([True] * 28), [0], np.array([[0]]), np.array([0.0]), np.uint64([0])],
+)
+def test_a_search_that_asks_about_no_pair_of_the_graph_is_refused(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def bad(task: Task, start: Flips) -> Search:
+        yield wrong
+
+    monkeypatch.setitem(PHASES, "bad", Phase("bad", "forward", bad, "Bad", "asks about anything"))
+    with pytest.raises(SearchError, match="the search 'bad' must yield positions of pairs, .* from 0 to 27"):
+        cg.find_counterfactuals(Recorder(linear(0)), random_graphs(3, N, seed=0), "bad")
 
 
 def test_parse_method() -> None:
