@@ -42,6 +42,8 @@ def test_a_table_is_read(tmp_path: Path) -> None:
 
 
 def test_refusals(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="regions must be names; some are missing"):
+        cg.Atlas(["a", "b"], regions=["frontal", float("nan")])  # type: ignore[list-item]
     with pytest.raises(InputError, match="coordinates must be 2 points"):
         cg.Atlas(["a", "b"], coordinates=[[0, 0, 0]])
     with pytest.raises(InputError, match="regions must have one entry for each of the 2 regions, not 1"):

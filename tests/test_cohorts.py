@@ -50,7 +50,7 @@ def test_raw_files_need_labels(real_data: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="labels has no entry for NYU_0010004"):
         cg.load_dataset(folder, labels=table)
     table.write_text("who,what\nx,y\n")
-    with pytest.raises(FileError, match=r"labels\.csv: needs the columns name and label"):
+    with pytest.raises(FileError, match=r"labels\.csv: needs a column called name or .*; it has who, what"):
         cg.load_dataset(folder, labels=table)
 
 

@@ -90,7 +90,7 @@ def test_it_is_a_scikit_learn_transformer(cohort: cg.GraphDataset) -> None:
 
 
 def test_refusals(cohort: cg.GraphDataset) -> None:
-    with pytest.raises(InputError, match="tell two classes apart; y has 3"):
+    with pytest.raises(InputError, match="tell two classes apart; here are 3. Other models take more"):
         cg.ContrastSubgraphs().fit(cohort.edges, np.arange(24) % 3)
     with pytest.raises(ValueError, match="fit no number of regions"):
         cg.ContrastSubgraphs().fit(cohort.edges[:, :-1], cohort.labels)

@@ -159,6 +159,7 @@ def test_the_litmus_test_tells_right_from_wrong(results: cg.Counterfactuals) -> 
     explanation = cg.GlobalExplanation(results)
     used = np.array([*range(6), *range(8, 13)])
     right = cg.litmus(explanation, used)
+    assert cg.litmus(explanation, [explanation.atlas.names[i] for i in used]).roc_auc == right.roc_auc
     assert right.roc_auc > 0.9
     wrong = cg.litmus(explanation, np.setdiff1d(np.arange(20), used))
     assert wrong.roc_auc == pytest.approx(1 - right.roc_auc)

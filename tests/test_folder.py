@@ -81,6 +81,7 @@ def test_tables_as_spreadsheets_and_pandas_write_them(folder: Path) -> None:
     named = frame.set_axis([f"r, {i}" for i in range(6)]).set_axis([f"r, {i}" for i in range(6)], axis=1)
     for table, options in (
         (frame, {}),
+        (frame, {"index": False}),
         (frame, {"index": False, "header": False, "sep": ";"}),
         (named, {}),
         (named, {"index": False}),
@@ -93,6 +94,30 @@ def test_tables_as_spreadsheets_and_pandas_write_them(folder: Path) -> None:
         FileError, match="zz.csv: cannot be read as a matrix .row 1 of the numbers has 'x', not a number"
     ):
         cg.load_dataset(folder)
+
+
+def test_the_columns_name_the_regions_and_must_agree(folder: Path, tmp_path: Path) -> None:
+    names = [f"r {i}" for i in range(6)]
+    for at, (old, group, name) in enumerate(
+        (
+            ("a/s1.txt", "a", "s1"),
+            ("a/s2.csv", "a", "s2"),
+            ("a/s3.tsv", "a", "s3"),
+            ("Controls/t1.npy", "Controls", "t1"),
+            ("Controls/t2.txt", "Controls", "t2"),
+        )
+    ):
+        (folder / old).unlink()
+        pd.DataFrame(MATRICES[at], names, names).to_csv(folder / group / f"{name}.csv")
+    assert cg.load_dataset(folder).atlas.names == tuple(names)
+    order = [1, 0, 2, 3, 4, 5]
+    pd.DataFrame(MATRICES[0], names, names).iloc[order, order].to_csv(folder / "a" / "s1.csv")
+    with pytest.raises(FileError, match=r"s1\.csv: .* not those of t1\.csv, .*: column 0 is 'r 1', not 'r 0'"):
+        cg.load_dataset(folder)
+    with pytest.raises(FileError, match=r"s1\.csv: the regions are not those of atlas six, or in another order"):
+        cg.load_dataset(folder, atlas=cg.Atlas(names, name="six"))
+    other = cg.Atlas([f"area {i}" for i in range(6)])
+    assert cg.load_dataset(folder, atlas=other).atlas == other, "an atlas may name them otherwise"
 
 
 def test_fishers_z_has_no_diagonal(folder: Path) -> None:
@@ -211,6 +236,14 @@ def test_one_folder_and_a_table_of_labels(tmp_path: Path) -> None:
     assert data.names == ("s1", "s2", "s3")
     assert data.labels.tolist() == [1, 0, 1]
     assert (data.adjacency[0] == MATRICES[0]).all()
+    (tmp_path / "labels.csv").rename(tmp_path / "labels.md")
+    bids = tmp_path / "participants.tsv"
+    bids.write_text("participant_id\tage\tdiagnosis\ns1\t9\tpatient\ns2\t8\t control\ns3\t7\tpatient\n")
+    assert cg.load_dataset(tmp_path, labels=bids).labels.tolist() == [1, 0, 1]
+    bids.unlink()
+    series = pd.Series({"s1": "patient", "s2": "control", "s3": "patient"})
+    assert cg.load_dataset(tmp_path, labels=series).labels.tolist() == [1, 0, 1]
+    (tmp_path / "labels.md").rename(tmp_path / "labels.csv")
     with pytest.raises(InputError, match="labels has no entry for s2; every subject"):
         cg.load_dataset(tmp_path, labels={"s1": "a", "s3": "b", "labels": "a"})
     with pytest.raises(FileError, match=r"one for each class, or labels= .*found none"):

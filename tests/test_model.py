@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -163,8 +164,12 @@ def test_a_model_fits_only_its_own_kind_of_data(model: cg.Model, cohort: cg.Grap
     ):
         model.check_fits(renamed)
     other_atlas = cg.GraphDataset(cohort.edges, cohort.labels, classes=cohort.classes)
-    with pytest.raises(InputError, match="trained with atlas synthetic-20, but the data has atlas 20 numbered regions"):
+    with pytest.raises(InputError, match="trained on other regions, or in another order: region 0 was .* 'region 0'"):
         model.check_fits(other_atlas)
+    with pytest.raises(InputError, match="trained with atlas synthetic-20, but the data has atlas 20 numbered regions"):
+        replace(model, region_names=None).check_fits(other_atlas)  # as model files before 0.8.0 have it
+    renamed_atlas = cg.Atlas(cohort.atlas.names, name="another name of the same")
+    model.check_fits(cg.GraphDataset(cohort.edges, cohort.labels, classes=cohort.classes, atlas=renamed_atlas))
     with pytest.raises(InputError, match="trained with regions 20, but the data has regions 116"):
         model.check_fits(cg.make_cohort(4))
     with pytest.raises(InputError, match="trained on 20 regions; the graphs have another number"):

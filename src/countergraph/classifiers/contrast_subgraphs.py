@@ -73,7 +73,10 @@ class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
         if len(self.classes_) != 2:
-            raise InputError(f"contrast subgraphs tell two classes apart; y has {len(self.classes_)}")
+            raise InputError(
+                f"contrast subgraphs tell two classes apart; here are {len(self.classes_)}. Other models take more, "
+                "such as raw-edges"
+            )
         frequency = [edges[labels == label].mean(axis=0) for label in self.classes_]
         found = [self._search(to_matrix(frequency[a] - frequency[b] - self.alpha)) for a, b in ((0, 1), (1, 0))]
         self.subgraphs_ = (found[0][0], found[1][0])

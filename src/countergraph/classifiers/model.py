@@ -106,6 +106,8 @@ class Model:
     trained_on: str
     """The fingerprint of the training data."""
     accuracy: Accuracy
+    region_names: tuple[str, ...] | None = None
+    """The regions it was trained on; None in model files that were written before 0.8.0."""
 
     def predict(self, edges: Bits) -> NDArray[np.int64]:
         """Return the label of each graph (graphs, pairs)."""
@@ -141,13 +143,21 @@ class Model:
 
     def check_fits(self, data: GraphDataset) -> None:
         """Raise `InputError` unless ``data`` has the regions and classes that the model was trained on."""
+        named = self.region_names is not None
         for what, own, other, fits in (
             ("regions", self.n_regions, data.n_regions, self.n_regions == data.n_regions),
-            ("atlas", self.atlas, data.atlas.name, self.atlas == data.atlas.name),
+            ("atlas", self.atlas, data.atlas.name, named or self.atlas == data.atlas.name),
             ("classes", self.classes, data.classes, set(self.classes) <= set(data.classes)),
         ):
             if not fits:
                 raise InputError(f"the model was trained with {what} {own}, but the data has {what} {other}")
+        here = data.atlas.names
+        for vertex, (own, other) in enumerate(zip(self.region_names or here, here, strict=True)):
+            if own != other:
+                raise InputError(
+                    f"the model was trained on other regions, or in another order: region {vertex} was {own!r}, and is "
+                    f"{other!r} in the data"
+                )
 
     def describe(self) -> dict[str, Any]:
         """Return plain values for JSON: everything but the estimator."""
@@ -159,4 +169,5 @@ class Model:
             "atlas": self.atlas,
             "trained_on": self.trained_on,
             "accuracy": asdict(self.accuracy),
+            "region_names": None if self.region_names is None else list(self.region_names),
         }

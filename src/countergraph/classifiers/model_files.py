@@ -169,4 +169,5 @@ def _from_parts(plain: dict[str, Any], estimator: Any) -> Model:  # noqa: ANN401
         plain["atlas"],
         plain["trained_on"],
         Accuracy(**plain["accuracy"]),
+        None if plain.get("region_names") is None else tuple(plain["region_names"]),
     )

@@ -132,7 +132,8 @@ def _candidates(
         measured = _measure(None if embedding is None else embedding(**each), classifiers, data, fitted)
         for name, (estimator, accuracy) in measured.items():
             about = (data.classes, data.n_regions, data.atlas.name, data.fingerprint)
-            models.append(Model(kind, {"classifier": name, **each}, estimator, *about, accuracy))
+            settings_of = {"classifier": name, **each}
+            models.append(Model(kind, settings_of, estimator, *about, accuracy, data.atlas.names))
     return models
 
 

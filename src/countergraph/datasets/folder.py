@@ -13,7 +13,7 @@ from countergraph.errors import FileError, InputError
 from countergraph.graphs.atlas import Atlas, load_aal116, read_atlas
 from countergraph.graphs.binarize import binarize as binarize_weights
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.files import MATRIX_READERS, read_matrix
+from countergraph.graphs.files import MATRIX_READERS, read_matrix, read_region_names
 from countergraph.graphs.pairs import Bits, Floats, as_edge_vector, region_count, upper_triangle
 
 CONTROL_NAMES = (
@@ -28,6 +28,11 @@ CONTROL_NAMES = (
     "healthy",
     "typically developing",
 )
+COLUMNS = {
+    "name": ("name", "participant_id", "subject"),
+    "label": ("label", "diagnosis", "group", "class"),
+}
+"""What the columns of a table of labels may be called; those of BIDS among them."""
 UMCD_MATRIX = "_connectivity_matrix_file.txt"
 
 
@@ -47,9 +52,10 @@ def load_folder(
         ``folder/CLASS/SUBJECT.txt`` (or .csv, .tsv, .npy), one matrix for each subject; with ``labels``,
         ``folder/SUBJECT.txt``.
     labels
-        The class of each subject by name, as a mapping or the path of a CSV file with the columns name and label.
+        The class of each subject by name, as a mapping or the path of a table (see `read_labels`).
     atlas
-        An `Atlas`, ``"aal116"``, or the path of a table (see `read_atlas`); by default the regions are numbered.
+        An `Atlas`, ``"aal116"``, or the path of a table (see `read_atlas`); by default the regions are called what the
+        columns of the files are, or numbered.
     binarize
         A rule such as ``"percentile:90"`` for weighted matrices (see `countergraph.binarize`); without one the
         matrices must hold only 0 and 1.
@@ -65,7 +71,8 @@ def load_folder(
             raise FileError(f"{folder}: has no matrices ({', '.join(MATRIX_READERS)}) to label")
         names = [path.stem for path in paths]
         codes, classes = _coded(folder, names, _labels(labels), control)
-        return _dataset(folder, _read_graphs(paths, binarize), codes, names, classes, resolve_atlas(atlas), about)
+        edges, regions = _read_graphs(paths, binarize), _regions(paths, resolve_atlas(atlas))
+        return _dataset(folder, edges, codes, names, classes, regions, about)
     groups = {each.name: _matrix_files(each) for each in sorted(folder.iterdir()) if each.is_dir() and _shown(each)}
     groups = {name: paths for name, paths in groups.items() if paths}
     if len(groups) < 2:
@@ -77,7 +84,8 @@ def load_folder(
     paths = [path for name in classes for path in groups[name]]
     codes = [label for label, name in enumerate(classes) for _ in groups[name]]
     names = [path.stem for path in paths]
-    return _dataset(folder, _read_graphs(paths, binarize), codes, names, classes, resolve_atlas(atlas), about)
+    edges, regions = _read_graphs(paths, binarize), _regions(paths, resolve_atlas(atlas))
+    return _dataset(folder, edges, codes, names, classes, regions, about)
 
 
 def load_umcd(
@@ -95,7 +103,7 @@ def load_umcd(
         Holds ``SUBJECT_connectivity_matrix_file.txt`` and beside it ``..._region_names_full_file.txt`` and
         ``..._region_xyz_centers_file.txt``, which must be the same for every subject.
     labels
-        The class of each subject by name, as a mapping or the path of a CSV file with the columns name and label.
+        The class of each subject by name, as a mapping or the path of a table (see `read_labels`).
         The files themselves do not tell.
     binarize, control
         As in `load_folder`.
@@ -143,25 +151,30 @@ def _coded(folder: Path, names: list[str], given: dict[str, str], control: str |
 def _labels(labels: Mapping[str, str] | str | Path) -> dict[str, str]:
     if isinstance(labels, str | Path):
         return read_labels(Path(labels))
-    if not isinstance(labels, Mapping):
-        raise InputError(f"labels must map names to classes, or be the path of a CSV file, not {type(labels).__name__}")
+    if not hasattr(labels, "items"):
+        raise InputError(f"labels must map names to classes, or be the path of a table, not {type(labels).__name__}")
     return {str(name): str(label) for name, label in labels.items()}
 
 
 def read_labels(path: Path) -> dict[str, str]:
-    """Read a CSV file with the columns name and label."""
+    """Read a table, commas or tabs between, with a column of names and one of labels, called as in `COLUMNS`."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file))
+            rows = list(csv.DictReader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ","))
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: cannot be read ({error})") from error
-    for row in rows:
-        if not row.get("name") or not row.get("label"):
-            raise FileError(f"{path}: needs the columns name and label, with an entry in every row; {row} lacks one")
-    labels = {row["name"]: row["label"] for row in rows}
-    for row in rows:
-        if labels[row["name"]] != row["label"]:
-            raise FileError(f"{path}: labels {row['name']!r} as {row['label']} and as {labels[row['name']]}")
+    header = list(rows[0]) if rows else []
+    chosen = [next((name for name in names if name in header), None) for names in COLUMNS.values()]
+    for what, column in zip(COLUMNS, chosen, strict=True):
+        if column is None:
+            raise FileError(f"{path}: needs a column called {' or '.join(COLUMNS[what])}; it has {', '.join(header)}")
+    labels: dict[str, str] = {}
+    for number, row in enumerate(rows, start=2):
+        name, label = ((row[str(column)] or "").strip() for column in chosen)
+        if not name or not label:
+            raise FileError(f"{path}: line {number} lacks a {chosen[0] if not name else chosen[1]}")
+        if labels.setdefault(name, label) != label:
+            raise FileError(f"{path}: labels {name!r} as {label} and as {labels[name]}")
     return labels
 
 
@@ -185,6 +198,31 @@ def resolve_atlas(atlas: Atlas | str | Path | None) -> Atlas | None:
     if not Path(atlas).is_file():
         raise InputError(f"atlas must be 'aal116' or the path of a table of regions; {str(atlas)!r} is neither")
     return read_atlas(Path(atlas))
+
+
+def _regions(paths: list[Path], atlas: Atlas | None) -> Atlas | None:
+    """Return the atlas, or one of the names in the files; refuse files whose regions are in another order."""
+    named = {path: names for path in paths if (names := read_region_names(path)) is not None}
+    known, whose = (None, "") if atlas is None else (atlas.names, f"atlas {atlas.name}")
+    for path, names in named.items():
+        if known is None:
+            known, whose = names, path.name
+        if names != known and (atlas is None or sorted(names) == sorted(known)):
+            unlike = _unlike(names, known)
+            raise FileError(f"{path}: the regions are not those of {whose}, or in another order: {unlike}")
+    if atlas is None and known is not None and len(named) == len(paths):
+        return Atlas(known, name=f"{len(known)} named regions")
+    return atlas
+
+
+def _unlike(names: Sequence[str], others: Sequence[str]) -> str:
+    at, pair = next(
+        ((at, pair) for at, pair in enumerate(zip(names, others, strict=False)) if pair[0] != pair[1]),
+        (min(len(names), len(others)), None),
+    )
+    if pair is None:
+        return f"there are {len(names)}, not {len(others)}"
+    return f"column {at} is {pair[0]!r}, not {pair[1]!r}"
 
 
 def _read_graphs(paths: list[Path], binarize: str | None) -> Bits:

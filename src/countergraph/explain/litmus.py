@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from countergraph.classifiers.linear_rule import LinearRule
@@ -65,10 +64,11 @@ def used_vertices(black_box: object, classes: Sequence[str]) -> dict[str, tuple[
     return rows
 
 
-def litmus(explanation: GlobalExplanation, vertices: ArrayLike) -> Litmus:
-    """Compare the importance of the regions with the ``vertices`` that the model truly uses."""
+def litmus(explanation: GlobalExplanation, vertices: Iterable[int | str]) -> Litmus:
+    """Compare the importance of the regions with the ``vertices`` that the model truly uses, by number or by name."""
     used = np.zeros(explanation.n_regions, dtype=bool)
-    given = np.asarray(vertices, dtype=np.intp).ravel()
+    names = [explanation.atlas.index(each) if isinstance(each, str) else each for each in vertices]
+    given = np.array(names, dtype=np.intp)
     if not given.size or given.min() < 0 or given.max() >= used.size:
         raise InputError(f"vertices must be region numbers from 0 to {used.size - 1}, at least one")
     used[given] = True

@@ -57,6 +57,8 @@ class Atlas:
         for what, values in (("hemispheres", hemispheres), ("regions", regions)):
             if values is not None and len(values) != n:
                 raise InputError(f"{what} must have one entry for each of the {n} regions, not {len(values)}")
+        if regions is not None and any(each is None or each != each for each in regions):
+            raise InputError("regions must be names; some are missing (None or NaN)")
         centres = None if coordinates is None else _centres(coordinates, n)
         unique = _numbered([str(each) for each in names])
         object.__setattr__(self, "names", unique)
@@ -118,8 +120,9 @@ def load_aal116() -> Atlas:
     return read_atlas(Path(str(files("countergraph.graphs") / "atlases" / "aal116.tsv")), name="AAL-116")
 
 
-def read_atlas(path: Path, name: str | None = None) -> Atlas:
+def read_atlas(path: str | Path, name: str | None = None) -> Atlas:
     """Read a table, tabs or commas between, with the columns name and, optionally, x, y, z, hemisphere and region."""
+    path = Path(path)
     try:
         lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:

@@ -83,8 +83,10 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
     array = np.asarray(weights, dtype=np.float64 if np.asarray(weights).dtype.kind != "f" else None)
     if not array.size:
         raise InputError("weights must not be empty")
+    array = _without_endless_diagonals(array)
     if not np.isfinite(array).all():
-        raise InputError("weights has entries that are not finite (NaN or infinity)")
+        where = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"weights has entries that are not finite (NaN or infinity), the first at {where}")
     if _are_matrices(array):
         array = np.asarray(upper_triangle(array), dtype=array.dtype)
     elif array.ndim > 1 and array.shape[-1] == array.shape[-2] and not _fits_pairs(array.shape[-1]):
@@ -94,6 +96,16 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
         strengths = np.abs(array) if name.startswith("absolute") else array
         _check_ties(strengths, edges, rule)
     return edges
+
+
+def _without_endless_diagonals(array: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Drop diagonals that are infinite or no number throughout, as Fisher's z of a correlation of 1 is."""
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
+        return array
+    diagonal = np.diagonal(array, axis1=-2, axis2=-1)
+    if np.isfinite(diagonal).any():
+        return array
+    return np.asarray(np.where(np.eye(array.shape[-1], dtype=np.bool_), 0, array), dtype=array.dtype)
 
 
 def _check_ties(strengths: NDArray[np.floating], edges: Bits, rule: str) -> None:

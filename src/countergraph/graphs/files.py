@@ -92,7 +92,7 @@ def read_matrix(path: Path) -> Floats:
         entries that are neither 0 nor 1. The message starts with the path.
     """
     path = Path(path)
-    matrix = _without_endless_diagonal(read_numbers(path))
+    matrix = _without_endless_diagonal(_without_numbered_columns(read_numbers(path)))
     try:
         if matrix.ndim != 2:
             raise GraphError(f"the matrix must be square, not of shape {matrix.shape}")
@@ -105,6 +105,19 @@ def read_matrix(path: Path) -> Floats:
     return matrix
 
 
+def read_region_names(path: Path) -> tuple[str, ...] | None:
+    """Return the names above the columns of a matrix in a .csv or .tsv file; None if there are none."""
+    delimiter = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
+    if delimiter is None:
+        return None
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        first = file.readline()
+    delimiter = ";" if delimiter == "," and ";" in first else delimiter
+    cells = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])]
+    names = cells[1:] if cells and not cells[0] else cells
+    return None if not names or all(_is_number(cell) for cell in names) else tuple(names)
+
+
 def read_numbers(path: Path) -> Floats:
     """Read numbers, a matrix or any other array of them, from a .txt, .csv, .tsv or .npy file."""
     suffix = path.suffix.lower()
@@ -114,6 +127,15 @@ def read_numbers(path: Path) -> Floats:
         return _real(MATRIX_READERS[suffix](path))
     except UNREADABLE as error:
         raise FileError(f"{path}: cannot be read as a matrix ({error})") from error
+
+
+def _without_numbered_columns(matrix: Floats) -> Floats:
+    """Drop a first row that only numbers the columns, as pandas writes it for a matrix without names."""
+    if matrix.ndim == 2 and len(matrix) == matrix.shape[1] + 1:
+        count = np.arange(matrix.shape[1])
+        if (matrix[0] == count).all() or (matrix[0] == count + 1).all():
+            return matrix[1:]
+    return matrix
 
 
 def _without_endless_diagonal(matrix: Floats) -> Floats:

@@ -37,6 +37,8 @@ from countergraph.results.wording import (
 )
 
 FORMAT = "countergraph-counterfactual/2"
+SHOWN = 20
+"""How many results a notebook shows."""
 Pair = tuple[int, int]
 
 
@@ -294,8 +296,9 @@ class Counterfactuals(Sequence[Counterfactual]):
         return iter(self._results)
 
     def _repr_html_(self) -> str:
-        html: str = self.to_frame().head(20)._repr_html_()  # type: ignore[operator]
-        return f"<p>{escape(repr(self))}</p>{html}"
+        html: str = self.to_frame().head(SHOWN)._repr_html_()  # type: ignore[operator]
+        more = f"<p>and {len(self) - SHOWN} more rows: to_frame() has them all</p>" if len(self) > SHOWN else ""
+        return f"<p>{escape(repr(self))}</p>{html}{more}"
 
     def __repr__(self) -> str:
         return f"<{len(self)} results, {sum(result.found for result in self)} of them counterfactuals>"
