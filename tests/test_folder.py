@@ -210,7 +210,7 @@ def test_raw_files(raw: Path, tmp_path: Path) -> None:
     table.write_text("\ufeffname,label\np,x\nq,y\n", encoding="utf-8")
     assert cg.load_dataset(raw, labels=table).classes == ("x", "y")
     for content, message in (
-        (b"name,label\np\nq,y\n", "with an entry in every row"),
+        (b"name,label\np\nq,y\n", "line 2 lacks a label"),
         (b"name,label\np,x\nq,y\np,y\n", "labels 'p' as x and as y"),
         ("name,label\np,ä\n".encode("latin-1"), "cannot be read"),
     ):

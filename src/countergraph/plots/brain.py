@@ -23,6 +23,7 @@ THREE_VIEWS: dict[str, Place] = {
 }
 ONE_VIEW: dict[str, Place] = {"z": (0.25, 0.03, 0.5, 0.94)}
 MOST_LABELS = 18
+LONGEST_LABEL = 20
 
 
 def draw_scene(axes: Axes, scene: Scene, places: Mapping[str, Place] = ONE_VIEW, by_size: bool = False) -> None:
@@ -123,7 +124,7 @@ def _label_brain(axes: Axes, touched: list[int], points: Floats, names: Sequence
 
 def _label(axes: Axes, name: str, point: Floats, place: tuple[float, float], align: Literal["left", "right"]) -> None:
     axes.annotate(
-        plain(name),
+        plain(name, LONGEST_LABEL),
         xy=(float(point[0]), float(point[1])),
         xytext=place,
         ha=align,

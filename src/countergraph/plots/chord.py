@@ -15,6 +15,7 @@ from countergraph.plots.style import ADDED, INK, KEPT, REMOVED, canvas, plain
 
 GAP = 0.03
 INNER, OUTER = 0.96, 1.0
+LONGEST_LABEL = 20
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def plot_chord(explanation: GlobalExplanation, axes: Axes | None = None, k: int 
     unit = (2 * np.pi - GAP * len(regions)) / max(sum(widths), 1e-12)
     starts = np.pi / 2 + np.concatenate([[0], np.cumsum(unit * np.array(widths) + GAP)[:-1]])
     for region, start, width in zip(regions, starts, widths, strict=True):
-        _draw_arc(axes, start, start + unit * width, plain(explanation.region_names[region]))
+        _draw_arc(axes, start, start + unit * width, plain(explanation.region_names[region], LONGEST_LABEL))
     free = dict(zip(regions, starts, strict=True))
     for ribbon in ribbons:
         ends = []
@@ -44,8 +45,8 @@ def plot_chord(explanation: GlobalExplanation, axes: Axes | None = None, k: int 
             ends.append((free[region], free[region] + unit * ribbon.count))
             free[region] = ends[-1][1]
         axes.add_patch(PathPatch(_ribbon(*ends), facecolor=ribbon.color, alpha=0.55, linewidth=0))
-    axes.text(-0.06, -1.45, "removed", color=REMOVED, fontsize=11, ha="right", weight="bold")
-    axes.text(0.06, -1.45, "added", color=ADDED, fontsize=11, ha="left", weight="bold")
+    axes.text(-1.55, -1.45, "removed", color=REMOVED, fontsize=11, ha="left", weight="bold")
+    axes.text(-1.55, -1.36, "added", color=ADDED, fontsize=11, ha="left", weight="bold")
     return axes
 
 

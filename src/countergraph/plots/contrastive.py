@@ -12,8 +12,8 @@ from countergraph.plots.scene import Scene, scene_of
 from countergraph.plots.style import INK, Place, board, plain
 from countergraph.results.counterfactual import Counterfactual
 
-CIRCLE: Place = (0.1, 0.08, 0.44, 0.8)
-MATRIX: Place = (0.65, 0.22, 0.33, 0.54)
+CIRCLE: Place = (0.15, 0.08, 0.4, 0.8)
+MATRIX: Place = (0.74, 0.28, 0.25, 0.41)
 
 
 def plot_counterfactual(result: Counterfactual, axes: Axes | None = None) -> Axes:

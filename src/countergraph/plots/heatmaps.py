@@ -19,7 +19,7 @@ def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, norm
     """Draw one heatmap for each class: above the diagonal, in blue, what is added to others to be of it; below, in
     red, what is removed from graphs of the class. In both the presence of an edge speaks for the class.
 
-    ``normalised`` divides each cell by its number of pairs.
+    All share one scale. ``normalised`` divides each cell by its number of pairs.
     """  # noqa: D205
     count = len(explanation.classes)
     axes = board(axes, 6.6 * count, 5.8)
@@ -27,11 +27,14 @@ def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, norm
     shown = _most_changed(explanation)
     if len(shown) < len(explanation.region_names):
         unit += f", the {len(shown)} regions with the most"
+    tables = [
+        [table.to_numpy()[np.ix_(shown, shown)] for table in explanation.heatmaps(label, normalised)]
+        for label in range(count)
+    ]
+    scale = Normalize(0, float(np.max(tables)) or 1.0)
     for label, name in enumerate(explanation.classes):
         panel = axes.inset_axes(((label + 0.22) / count, 0.22, 0.57 / count, 0.7))
-        above, below = (table.to_numpy()[np.ix_(shown, shown)] for table in explanation.heatmaps(label, normalised))
-        scale = Normalize(0, max(float(above.max()), float(below.max())) or 1.0)
-        for values, cmap, bar in ((above, ADDED_MAP, 0.83), (below, REMOVED_MAP, 0.905)):
+        for values, cmap, bar in zip(tables[label], (ADDED_MAP, REMOVED_MAP), (0.83, 0.905), strict=True):
             _draw_half(panel, values, cmap, scale, lower=cmap == REMOVED_MAP)
             side = axes.inset_axes(((label + bar) / count, 0.3, 0.018 / count, 0.54))
             colors = figure_of(axes).colorbar(ScalarMappable(scale, cmap), cax=side)

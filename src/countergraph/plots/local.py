@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from countergraph.explain.local import LocalExplanation
-from countergraph.plots.brain import draw_scene
+from countergraph.plots.brain import LONGEST_LABEL, draw_scene
 from countergraph.plots.scene import scene_of
 from countergraph.plots.style import COLORS, INK, board, plain
 
@@ -22,9 +22,9 @@ def plot_local(explanation: LocalExplanation, axes: Axes | None = None, k: int =
     title = f"{plain(example.subject)}: what makes it {plain(str(name))}, from {count} counterfactuals"
     axes.text(0.5, 0.96, title, ha="center", va="center", fontsize=14, color=INK, transform=axes.transAxes)
     for change, bottom in (("removed", 0.54), ("added", 0.1)):
-        bars = axes.inset_axes((0.75, bottom, 0.23, 0.34))
+        bars = axes.inset_axes((0.79, bottom, 0.2, 0.34))
         _draw_bars(bars, top[top["change"] == change], change, float(top["high"].max()))
-    draw_scene(axes, scene_of(explanation, k), {"z": (0.12, 0.06, 0.31, 0.84)})
+    draw_scene(axes, scene_of(explanation, k), {"z": (0.14, 0.06, 0.27, 0.84)})
     return axes
 
 
@@ -36,7 +36,10 @@ def _draw_bars(axes: Axes, rows: pd.DataFrame, change: str, largest: float) -> N
     error = np.stack([share - rows["low"].to_numpy(), rows["high"].to_numpy() - share])
     axes.barh(places, share, color=COLORS[change], height=0.62)
     axes.errorbar(share, places, xerr=np.abs(error), fmt="none", ecolor=INK, elinewidth=0.8, capsize=2)
-    names = [f"{plain(a)} – {plain(b)}" for a, b in zip(rows["first"], rows["second"], strict=True)]
+    names = [
+        f"{plain(a, LONGEST_LABEL)} – {plain(b, LONGEST_LABEL)}"
+        for a, b in zip(rows["first"], rows["second"], strict=True)
+    ]
     axes.set_yticks(places, names, fontsize=8)
     axes.set_title(TITLES[change], fontsize=10, color=COLORS[change], loc="left")
     axes.set_xlim(0, 1.08 * largest)

@@ -57,6 +57,7 @@ def plot_roi_strip(
 
 def plot_roi_bars(explanation: GlobalExplanation, axes: Axes | None = None, k: int = 20) -> Axes:
     """Draw how often pairs at the ``k`` most important regions are removed and added."""
+    k = min(k, explanation.n_regions)
     axes = canvas(axes, 7, 1.2 + 0.26 * k)
     importance = explanation.roi_importance.nlargest(k)
     regions = [explanation.atlas.index(str(name)) for name in importance.index]

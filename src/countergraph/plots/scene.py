@@ -98,12 +98,14 @@ def _(explanation: LocalExplanation, k: int = 6) -> Scene:
 
 @scene_of.register
 def _(explanation: GlobalExplanation, k: int = 6) -> Scene:
-    """Show the pairs that change most often, and every region as large as it is important."""
+    """Show the pairs that change most often, each as what it mostly does, and how important regions are."""
     first, second = pair_ends(explanation.n_regions)
-    most = explanation.counters.sum(axis=0).max()
+    added, removed = explanation.counters.sum(axis=0)
+    most = max(added.max(), removed.max())
     layers = []
-    for change, color, counts in zip(
-        ("removed", "added"), (REMOVED, ADDED), explanation.counters.sum(axis=0)[::-1], strict=True
+    for change, color, counts in (
+        ("removed", REMOVED, np.where(removed > added, removed, 0)),
+        ("added", ADDED, np.where(removed > added, 0, added)),
     ):
         rows = [int(row) for row in np.argsort(-counts, kind="stable")[:k] if counts[row] > 0]
         widths = [1 + 6 * counts[row] / most for row in rows]

@@ -42,9 +42,9 @@ def board(axes: Axes | None, width: float, height: float) -> Axes:
     return axes
 
 
-def plain(name: str) -> str:
-    """Return a name that matplotlib does not read as mathematics, and that fits on a picture."""
-    short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+def plain(name: str, most: int = LONGEST) -> str:
+    """Return a name that matplotlib does not read as mathematics, and that fits on a picture: its beginning and end."""
+    short = name if len(name) <= most else f"{name[: most // 2]}…{name[most // 2 + 1 - most :]}"
     return short.replace("$", r"\$")
 
 
