@@ -28,6 +28,10 @@ from countergraph.search.learning.views import ComponentView, View
 
 ENOUGH = 5
 """So many different graphs are company."""
+FAMILIAR = 10
+"""Graphs of a class that the black box has named, from which on labels do not count any more, unless ..."""
+AGREEMENT = 0.95
+"""... it calls so many of the labelled graphs what they are labelled."""
 COMPONENTS = 16
 """How many of the leading directions in which graphs differ make a view of them."""
 GROWTH = 1.1
@@ -62,6 +66,10 @@ class Memory:
         """All graphs, each once however often it is searched."""
         self._named: Counter[Label] = Counter()
         """How many of these the black box gave each class."""
+        known = () if reference is None else zip(map(_key, reference.edges), reference.labels.tolist(), strict=True)
+        self._labels_of: dict[int, Label] = dict(known)
+        self._right: Counter[bool] = Counter()
+        """How many labelled graphs the black box called what they are labelled, and how many not."""
         self._learned: dict[Label, Floats] = {}
         self._start: dict[Label, Floats] = {}
         self._smoothed: dict[Label, Floats] = {}
@@ -82,9 +90,11 @@ class Memory:
         self.graphs.append(graph)
         self.labels.append(label)
         self._meet(label)
-        if (key := hash(graph.tobytes())) not in self.different:
+        if (key := _key(graph)) not in self.different:
             self.different.add(key)
             self._named[label] += 1
+            if key in self._labels_of:
+                self._right[self._labels_of[key] == label] += 1
             self._sums[label] += graph
         if target is not None:
             self._meet(target)
@@ -174,12 +184,21 @@ class Memory:
             self._smoothed[label] = self._smooth(seen + self.doubt / 2 * (before - seen))
             self._start[label] = plain + self.doubt * self._smoothed[label]
 
+    @property
+    def _agrees(self) -> bool:
+        """Whether the black box calls almost all labelled graphs what they are labelled."""
+        return self._right[True] > AGREEMENT * self._right.total()
+
     def _frequencies(self, label: Label) -> Floats | None:
         """Return how many of the graphs of a class, labelled or named so by the black box, have each edge."""
         total, count = self._sums[label], self._named[label]
-        if self.reference is not None and label in self.reference.counts:
+        if self.reference is not None and label in self.reference.counts and (count < FAMILIAR or self._agrees):
             total, count = total + self.reference.counts[label], count + int((self.reference.labels == label).sum())
         return total / count if count else None
+
+
+def _key(graph: Bits) -> int:
+    return hash(graph.tobytes())
 
 
 def _size_of_large(weights: Floats) -> float:
