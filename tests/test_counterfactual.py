@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import countergraph as cg
-from countergraph.errors import InputError
+from countergraph.errors import FileError, InputError
 from countergraph.explain.contrastive import changes
 from countergraph.explain.quality import compare_with_optimum, typical_person
 from countergraph.graphs.pairs import pair_position
@@ -90,6 +91,26 @@ def test_json_and_back(found: bool) -> None:
     assert back.sentence == result.sentence
     with pytest.raises(InputError, match="a result of the format"):
         cg.Counterfactual.from_dict({**plain, "format": "other/1"})
+
+
+def test_results_are_saved_with_the_names_of_their_regions(
+    cohort: cg.GraphDataset, model: cg.Model, tmp_path: Path
+) -> None:
+    results = cg.find_counterfactuals(model, cohort.subset(range(4)), "ofs+obs", cohort, runs=2)
+    back = cg.load_results(cg.save_results(results, tmp_path / "results.json"))
+    assert [each.to_dict() for each in back] == [each.to_dict() for each in results]
+    assert back[0].atlas == cohort.atlas
+    assert back[0].sentence == results[0].sentence
+    assert {*back[0].to_dict()["connections"][0].values()} & {*cohort.atlas.names}
+    both = results + back
+    assert len(both) == 16
+    assert both.to_frame()[["method", "seed"]].drop_duplicates().to_numpy().tolist() == [["ofs+obs", 0]]
+    assert len(cg.load_results(cg.save_results(results[:0], tmp_path / "none.json"))) == 0
+    (tmp_path / "other.json").write_text("[]")
+    with pytest.raises(FileError, match=r"other\.json: is not a file of results"):
+        cg.load_results(tmp_path / "other.json")
+    with pytest.raises(FileError, match=r"nowhere\.json: cannot be read as results"):
+        cg.load_results(tmp_path / "nowhere.json")
 
 
 def test_results_are_a_sequence_and_a_table() -> None:

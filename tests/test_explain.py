@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -242,6 +243,21 @@ def test_one_person_of_a_cohort_is_explained_at_once(cohort: cg.GraphDataset) ->
     runs = cg.find_counterfactuals(RULE, cohort.subset([3]), "ofs+obs", cohort, runs=10, seed=4)
     assert [each.to_dict() for each in local.results] == [each.to_dict() for each in runs]
     assert local.results[0].parameters["seed"] == 4
+
+
+def test_settings_costs_and_failures_side_by_side(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    costs = cg.Constraints(cost=np.random.default_rng(0).lognormal(size=190))
+    seeds = {str(seed): cg.find_counterfactuals(model, cohort, seed=seed, constraints=costs) for seed in (0, 1)}
+    both = cg.Comparison(seeds)
+    assert both.caption == "2 settings on the same graphs."
+    assert both.summary().loc["0", "cost (median)"] == np.median([each.cost for each in seeds["0"].found])
+    nothing = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort, max_calls=3)
+    one = cg.Comparison({"nothing": nothing, "some": seeds["0"]})
+    assert one.roi_importance()["nothing"].isna().all()
+    one.plot()
+    plt.close("all")
+    bare = [cg.find_counterfactuals(lambda a, n=n: a.sum(axis=(1, 2)) > n, cohort.edges) for n in (70, 76)]
+    assert cg.Comparison(dict(zip("ab", bare, strict=True))).agreement().shape == (2, 2)
 
 
 def test_methods_side_by_side_are_called_so(cohort: cg.GraphDataset, model: cg.Model) -> None:

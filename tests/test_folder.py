@@ -211,7 +211,7 @@ def test_raw_files(raw: Path, tmp_path: Path) -> None:
     assert cg.load_dataset(raw, labels=table).classes == ("x", "y")
     for content, message in (
         (b"name,label\np\nq,y\n", "line 2 lacks a label"),
-        (b"name,label\np,x\nq,y\np,y\n", "labels 'p' as x and as y"),
+        (b"name,label\np,x\nq,y\np,y\n", "labels 'p' as y and as x"),
         ("name,label\np,ä\n".encode("latin-1"), "cannot be read"),
     ):
         table.write_bytes(content)

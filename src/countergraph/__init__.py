@@ -71,6 +71,8 @@ if TYPE_CHECKING:
     from countergraph.results.certificate import Certificate as Certificate
     from countergraph.results.counterfactual import Counterfactual as Counterfactual
     from countergraph.results.counterfactual import Counterfactuals as Counterfactuals
+    from countergraph.results.files import load_results as load_results
+    from countergraph.results.files import save_results as save_results
     from countergraph.search.methods import METHODS as METHODS
     from countergraph.store.resume import resume_counterfactuals as resume_counterfactuals
     from countergraph.store.store import Store as Store
@@ -124,6 +126,7 @@ _HOMES = {
     "plots.registry": ("PLOTS",),
     "report.make": ("make_report",),
     "report.report": ("Report",),
+    "results.files": ("load_results", "save_results"),
     "search.methods": ("METHODS",),
     "finding.white_box": ("optimal_counterfactual",),
 }

@@ -221,7 +221,7 @@ def _plausible(best: Counterfactual, data: GraphDataset) -> str:
 
     [row] = plausibility(best, data).to_dict("records")
     told = {
-        "seen": "{:.0%} of these changes are as in some graph of the other class.",
+        "seen": "{:.0%} of these changes are as in some graph of the class reached.",
         "nearest": "The nearest graph of the cohort differs in {:.0f} connections;",
         "nearest before": "before the changes, in {:.0f}.",
         "density change": "The density changes by {:+.2%},",

@@ -12,7 +12,7 @@ from countergraph.datasets.folder import UMCD_MATRIX, load_folder, load_umcd
 from countergraph.datasets.synthetic import make_cohort
 from countergraph.errors import FileError, InputError, unknown
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.files import read_dataset
+from countergraph.graphs.files import MATRIX_READERS, read_dataset
 
 DATASETS: dict[str, Callable[..., GraphDataset]] = {
     "synthetic": make_cohort,
@@ -42,7 +42,7 @@ def load_dataset(source: str | Path, **options: Any) -> GraphDataset:  # noqa: A
                 f"{str(source)!r} is loaded without an option {name!r}; it takes {', '.join(understood) or 'none'}"
             )
     if loader is load_umcd and "labels" not in options:
-        raise InputError(f"{source}: raw connectome files tell no classes; give labels= (a mapping or a CSV file)")
+        raise InputError(f"{source}: raw connectome files tell no classes; give labels= (a mapping or a table)")
     return loader(*arguments, **options)
 
 
@@ -50,6 +50,8 @@ def _loader(source: str | Path) -> tuple[Callable[..., GraphDataset], tuple[Path
     if isinstance(source, str) and source in DATASETS:
         return DATASETS[source], ()
     path = Path(source)
+    if path.is_file() and path.suffix.lower() in MATRIX_READERS:
+        raise FileError(f"{path}: is one file of numbers; a dataset is a folder with a file for each subject")
     if path.is_file():
         return read_dataset, (path,)
     if path.is_dir():

@@ -11,8 +11,8 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from countergraph.errors import InputError
-from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.quality import PERCENTILES
+from countergraph.graphs.pairs import Floats, at_regions
 from countergraph.results.counterfactual import Counterfactuals
 from countergraph.results.drawn import Drawn
 from countergraph.results.wording import count
@@ -45,8 +45,11 @@ class Comparison(Drawn):
 
     @property
     def compared(self) -> str:
-        """What is compared: methods, if they differ, or else black boxes."""
-        return "method" if len({found[0].method for found in self.results.values()}) > 1 else "black box"
+        """What is compared: methods or settings, if they differ, or else black boxes."""
+        first = [found[0] for found in self.results.values()]
+        if len({each.method for each in first}) > 1:
+            return "method"
+        return "setting" if any(each.parameters != first[0].parameters for each in first) else "black box"
 
     @property
     def caption(self) -> str:
@@ -66,21 +69,21 @@ class Comparison(Drawn):
         rows = {}
         for name, results in self.results.items():
             distances = np.array([each.distance for each in results.found], dtype=float)
+            costs = [each.cost for each in results.found if each.cost is not None]
             rows[name] = {
                 "searches": len(results),
                 "found": len(results.found) / len(results),
                 **{f"distance {p}%": np.percentile(distances, p) for p in PERCENTILES if distances.size},
+                **({"cost (median)": float(np.median(costs))} if costs else {}),
                 "calls (median)": float(np.median([each.calls for each in results])),
             }
         return pd.DataFrame(rows).T.rename_axis(self.compared)
 
     def roi_importance(self) -> pd.DataFrame:
-        """Return the share of all changes that touch each region, a column for each."""
-        for name, results in self.results.items():
-            if not results.found:
-                raise InputError(f"nothing is important to {name!r}: it has no counterfactual")
-        columns = {name: GlobalExplanation(results).roi_importance for name, results in self.results.items()}
-        frame = pd.DataFrame(columns)
+        """Return the share of all changes that touch each region, a column for each; NaN where nothing was found."""
+        first = next(iter(self.results.values()))[0]
+        columns = {name: _at_regions(results, first.original.size) for name, results in self.results.items()}
+        frame = pd.DataFrame(columns, index=[first.region_name(vertex) for vertex in range(first.n_regions)])
         return frame / frame.sum()
 
     def agreement(self) -> pd.DataFrame:
@@ -89,3 +92,10 @@ class Comparison(Drawn):
         names = list(importance)
         table = [[float(spearmanr(importance[a], importance[b]).statistic) for b in names] for a in names]
         return pd.DataFrame(table, index=names, columns=names)
+
+
+def _at_regions(results: Counterfactuals, n_pairs: int) -> Floats:
+    """Return how many changes touch each region."""
+    flips = [each.flips for each in results.found if each.flips is not None]
+    all_of_them = np.concatenate([np.empty(0, dtype=np.intp), *flips])
+    return at_regions(np.bincount(all_of_them, minlength=n_pairs).astype(np.float64))

@@ -115,15 +115,20 @@ class Diverse(Drawn):
 
     @cached_property
     def curve(self) -> pd.DataFrame:
-        """What diversity costs: for every number of changes allowed, the diversity of those chosen, and their distance.
+        """What diversity costs: for numbers of changes allowed, the diversity of those chosen, and their distance.
+
+        A number of changes that allows for nothing more diverse than fewer is left out.
 
         What was chosen with fewer changes may be chosen with more, too, so among as many diversity never falls.
         """
-        rows, chosen = [], Counterfactuals([])
+        rows: list[dict[str, float]] = []
+        chosen = Counterfactuals([])
         for most in sorted({each.distance or 0 for each in self._pool}):
             wider = self.choose(most)
-            if len(wider) > len(chosen) or diversity(wider) > diversity(chosen):
+            if not rows or len(wider) > len(chosen) or diversity(wider) > diversity(chosen):
                 chosen = wider
+            else:
+                continue
             rows.append(
                 {
                     "at most": most,

@@ -166,7 +166,8 @@ def as_edge_vectors(graphs: ArrayLike, name: str = "graphs") -> Bits:
 
 
 def _as_array(graphs: ArrayLike, name: str) -> NDArray[np.generic]:
-    if hasattr(graphs, "adjacency"):
+    first = graphs[0] if isinstance(graphs, list | tuple) and len(graphs) else graphs
+    if hasattr(first, "adjacency"):
         raise GraphError(f"{name} must be an array; networkx.to_numpy_array makes one of a graph, its nodes in order")
     try:
         array = np.asarray(graphs)

@@ -31,7 +31,7 @@ def plot_comparison(comparison: Comparison, axes: Axes | None = None) -> Axes:
     right.imshow(table, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
     for (i, j), value in np.ndenumerate(table):
         color = "white" if abs(value) > 0.6 else INK
-        right.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=9, color=color)
+        right.text(j, i, "–" if np.isnan(value) else f"{value:.2f}", ha="center", va="center", fontsize=9, color=color)
     right.set_xticks(range(len(names)), names, fontsize=8, rotation=20, ha="right")
     right.set_yticks(range(len(names)), names, fontsize=8)
     right.set_title("Agreement on regions", fontsize=11, color=INK, loc="left")

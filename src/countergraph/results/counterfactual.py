@@ -222,6 +222,11 @@ class Counterfactual(Drawn):
             "classes": None if self.classes is None else list(self.classes),
             "added": [list(pair) for pair in self.added],
             "removed": [list(pair) for pair in self.removed],
+            "connections": [
+                {"change": change, "first": self.region_name(i), "second": self.region_name(j)}
+                for change, pairs in (("added", self.added), ("removed", self.removed))
+                for i, j in pairs
+            ],
             "calls": self.calls,
             "calls_by_phase": dict(self.calls_by_phase),
             "trace": [list(point) for point in self.trace],
@@ -295,6 +300,9 @@ class Counterfactuals(Sequence[Counterfactual]):
     def __iter__(self) -> Iterator[Counterfactual]:
         return iter(self._results)
 
+    def __add__(self, others: Sequence[Counterfactual]) -> Counterfactuals:
+        return Counterfactuals([*self, *others])
+
     def _repr_html_(self) -> str:
         html: str = self.to_frame().head(SHOWN)._repr_html_()  # type: ignore[operator]
         more = f"<p>and {len(self) - SHOWN} more rows: to_frame() has them all</p>" if len(self) > SHOWN else ""
@@ -337,6 +345,8 @@ class Counterfactuals(Sequence[Counterfactual]):
                     "subject": result.subject,
                     "graph_index": result.graph_index,
                     "run": result.run,
+                    "method": result.method,
+                    "seed": result.parameters.get("seed"),
                     "found": result.found,
                     "distance": result.distance,
                     "cost": np.nan if result.cost is None else result.cost,

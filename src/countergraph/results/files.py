@@ -1,0 +1,39 @@
+"""Results in a file, with the names of the regions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from countergraph.errors import FileError
+from countergraph.graphs.atlas import Atlas
+from countergraph.graphs.files import write_whole
+from countergraph.results.counterfactual import Counterfactual, Counterfactuals
+
+FORMAT = "countergraph-results/1"
+
+
+def save_results(results: Counterfactuals, path: str | Path) -> Path:
+    """Write results to one file of JSON, which `load_results` reads back equal; they must share an atlas."""
+    atlas = results[0].atlas if len(results) else None
+    plain = {
+        "format": FORMAT,
+        "atlas": None if atlas is None else atlas.to_dict(),
+        "results": [each.to_dict() for each in results],
+    }
+    return write_whole(Path(path), json.dumps(plain).encode())
+
+
+def load_results(path: str | Path) -> Counterfactuals:
+    """Read results that `save_results` wrote."""
+    path = Path(path)
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+            raise FileError(f"{path}: is not a file of results; save_results writes one")
+        atlas = None if plain["atlas"] is None else Atlas.from_dict(plain["atlas"])
+        return Counterfactuals([Counterfactual.from_dict(each, atlas) for each in plain["results"]])
+    except FileError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FileError(f"{path}: cannot be read as results ({error})") from error
