@@ -350,6 +350,9 @@ def test_coarse_regions_are_named_as_in_a_sentence() -> None:
     assert between_regions("Frontal lobe", "Zone 3") == "between the frontal lobe and zone 3"
     assert between_regions("V1", "V1") == "within V1"
     assert between_regions("Frontal Pole", "The rest") == "between the Frontal Pole and the rest"
+    assert between_regions("Limbic", "Visual") == "between Limbic and Visual"
+    assert between_regions("Cont", "Cont") == "within Cont"
+    assert between_regions("Cerebellum", "Default Mode") == "between the cerebellum and the Default Mode"
     assert between_regions("1", "2") == "between part 1 and part 2"
 
 

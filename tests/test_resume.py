@@ -259,6 +259,11 @@ def test_a_black_box_is_known_by_what_it_has_learnt(model, cohort, tmp_path: Pat
         fingerprint(Own(3, random_state=0).fit(cohort.edges, cohort.labels))
 
 
+def test_only_graphs_with_names_are_kept(store, model, cohort) -> None:
+    with pytest.raises(InputError, match="searches of the graphs of a GraphDataset, not of a ndarray"):
+        resume_counterfactuals(store, model, cohort.edges)
+
+
 def test_confirmed_and_unconfirmed_searches_are_kept_apart(store, model, cohort) -> None:
     plain = resume_counterfactuals(store, model, cohort, "ofs+obs", max_calls=60, confirm=False)
     confirmed = resume_counterfactuals(store, model, cohort, "ofs+obs", max_calls=60)

@@ -247,8 +247,10 @@ def progress_bar(title: str, show: bool) -> Iterator[Callable[[Progress], None] 
 
 @contextmanager
 def fit_bar(title: str, show: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar on standard error while embeddings are fitted."""
+    """Show a bar on standard error while something is done step by step; without a terminal, a line as it begins."""
     if not show or not err.is_terminal:
+        if show:
+            err.print(f"{title} ...", soft_wrap=True)
         yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,12 @@ class Report:
         check_whole_numbers(diverse=(self.diverse, 1))
         if not len(self.results):
             raise InputError("a report needs at least one result")
+
+    def __repr__(self) -> str:
+        return f"<Report: {self.headline}>"
+
+    def _repr_html_(self) -> str:
+        return f'<p>{escape(self.headline)}</p><p>save("report.html") writes the page.</p>'
 
     @cached_property
     def whole(self) -> GlobalExplanation | None:

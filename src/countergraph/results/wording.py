@@ -19,6 +19,14 @@ class Connection(NamedTuple):
     second_region: str = ""
 
 
+# fmt: off
+PARTS = frozenset((
+    "amygdala", "brainstem", "cerebellum", "cerebrum", "cingulum", "cortex", "diencephalon", "hippocampus",
+    "hypothalamus", "insula", "midbrain", "pallidum", "pons", "precuneus", "putamen", "striatum", "thalamus", "vermis",
+))
+# fmt: on
+
+
 def join(parts: Sequence[str]) -> str:
     """Join words as in a sentence: "a", "a and b", "a, b and c"."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -30,12 +38,16 @@ def between_regions(first: str, second: str) -> str:
 
 
 def named(region: str) -> str:
-    """Name a coarse region in a sentence: "the frontal lobe", but "the Frontal Pole", "zone 3", "V1", "part 3"."""
+    """Name a coarse region in a sentence: "the frontal lobe", "the Frontal Pole", "the insula", but "zone 3", "Visual".
+
+    A word alone has an article if it is the name of a part of the brain; the name of a network often is none.
+    """
     small = region.lower() if region[1:].islower() else region
     if region.isdecimal():
         return f"part {region}"
-    numbered = any(letter.isdecimal() for letter in region)
-    return small if numbered or small.startswith("the ") else f"the {small}"
+    if any(letter.isdecimal() for letter in region) or small.startswith("the "):
+        return small
+    return f"the {small}" if " " in small or small in PARTS else region
 
 
 def _connections(pairs: Sequence[Connection], most: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from countergraph.errors import BlackBoxError, Interrupted
+from countergraph.errors import BlackBoxError, InputError, Interrupted
 from countergraph.finding.constraints import Constraints
 from countergraph.finding.find import carry_out
 from countergraph.finding.request import Request
@@ -72,6 +72,8 @@ def resume_counterfactuals(
     BlackBoxError, Interrupted
         As `find_counterfactuals` does; their ``results`` are what is in the store and what was found besides.
     """
+    if not isinstance(graphs, GraphDataset):
+        raise InputError(f"a store keeps searches of the graphs of a GraphDataset, not of a {type(graphs).__name__}")
     dataset = graphs if dataset is None else dataset
     request = Request.of(
         black_box,
