@@ -103,7 +103,7 @@ def test_nothing_found_is_exit_code_1(place: Path) -> None:
         (["explain", "cohort.npz", "model.cgm", "--subject", "x"], "error: no subject is called 'x'"),
         (["explain", "cohort.npz", "model.cgm", "--subject", "subject-01"], "did you mean subject-0"),
         (["explain", "cohort.npz", "cohort.npz", "--subject", "subject-001"], "cohort.npz: is not a model file"),
-        (["explain", "study", "model.cgm", "--subject", "p 1"], "the model was trained on other regions"),
+        (["explain", "study", "model.cgm", "--subject", "p 1"], "the model was trained with classes"),
         (["explain", "cohort.npz", "model.cgm", "--subject", "subject-001", "--method", "obs"], "must start with"),
         (["explain", "cohort.npz", "model.cgm", "--subject", "subject-001", "--out", "x.doc"], "--out writes .json"),
         (["explain", "cohort.npz", "model.cgm", "--subject", "subject-001", "--out", "no/x.png"], "no folder no"),
