@@ -66,7 +66,7 @@ def test_long_lists_are_grouped_by_region() -> None:
     text = counterfactual_sentence("X", "ill", "well", pairs, pairs[:1])
     assert text == (
         "X is classified as ill. If 10 connections (5 between the frontal lobe and the insula, 3 within the insula, "
-        "1 between the A and the B and 1 elsewhere) did not exist and the connection between x and y existed, "
+        "1 between A and B and 1 elsewhere) did not exist and the connection between x and y existed, "
         "X would have been classified as well."
     )
 
