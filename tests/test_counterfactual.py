@@ -106,6 +106,12 @@ def test_results_are_saved_with_the_names_of_their_regions(
     assert len(both) == 16
     assert both.to_frame()[["method", "seed"]].drop_duplicates().to_numpy().tolist() == [["ofs+obs", 0]]
     assert len(cg.load_results(cg.save_results(results[:0], tmp_path / "none.json"))) == 0
+    upside_down = cg.Atlas(cohort.atlas.names[::-1])
+    with pytest.raises(InputError, match="must be of the same regions"):
+        cg.save_results(cg.Counterfactuals([*results, replace(results[0], atlas=upside_down)]), tmp_path / "mixed.json")
+    (tmp_path / "broken.json").write_text('{"format": "countergraph-results/1", "atlas": null, "results": [1]}')
+    with pytest.raises(FileError, match=r"broken\.json: cannot be read as results"):
+        cg.load_results(tmp_path / "broken.json")
     (tmp_path / "other.json").write_text("[]")
     with pytest.raises(FileError, match=r"other\.json: is not a file of results"):
         cg.load_results(tmp_path / "other.json")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -256,6 +257,10 @@ def test_settings_costs_and_failures_side_by_side(cohort: cg.GraphDataset, model
     assert one.roi_importance()["nothing"].isna().all()
     one.plot()
     plt.close("all")
+    turned = replace(cohort, atlas=cg.Atlas(cohort.atlas.names[::-1]))
+    named = {"one": seeds["0"], "two": cg.find_counterfactuals(model.estimator, turned, constraints=costs)}
+    importance = cg.Comparison(named).roi_importance()
+    assert importance["two"].to_numpy() == pytest.approx(importance["one"][::-1].to_numpy()), "by name, not by place"
     bare = [cg.find_counterfactuals(lambda a, n=n: a.sum(axis=(1, 2)) > n, cohort.edges) for n in (70, 76)]
     assert cg.Comparison(dict(zip("ab", bare, strict=True))).agreement().shape == (2, 2)
 

@@ -120,6 +120,27 @@ def test_the_columns_name_the_regions_and_must_agree(folder: Path, tmp_path: Pat
     assert cg.load_dataset(folder, atlas=other).atlas == other, "an atlas may name them otherwise"
 
 
+def test_names_are_found_as_the_numbers_are(tmp_path: Path) -> None:
+    names = list("ABCDEF")
+    plain = pd.DataFrame(MATRICES[0], names, names)
+    for number, (write_it, expected) in enumerate(
+        (
+            (lambda path: plain.rename_axis("ROI").to_csv(path), names),
+            (lambda path: plain.to_csv(path, index=False), names),
+            (lambda path: path.write_text("\n" + plain.to_csv()), names),
+            (lambda path: plain.to_csv(path, sep=";"), names),
+            (lambda path: plain.to_csv(path, header=False), None),
+            (lambda path: np.savetxt(path, MATRICES[0], "%d", ",", header="of, somebody"), None),
+        )
+    ):
+        for group in ("a", "b"):
+            (tmp_path / str(number) / group).mkdir(parents=True)
+            write_it(tmp_path / str(number) / group / f"{group}1.csv")
+        data = cg.load_dataset(tmp_path / str(number))
+        assert (data.edges == GRAPHS[0]).all()
+        assert data.atlas.names == tuple(expected or (f"region {i}" for i in range(6)))
+
+
 def test_fishers_z_has_no_diagonal(folder: Path) -> None:
     with np.errstate(divide="ignore"):
         np.save(folder / "a" / "zz.npy", np.arctanh(np.eye(6) + 0.5 * (MATRICES[0] - np.diag(MATRICES[0].diagonal()))))
@@ -240,6 +261,9 @@ def test_one_folder_and_a_table_of_labels(tmp_path: Path) -> None:
     bids = tmp_path / "participants.tsv"
     bids.write_text("participant_id\tage\tdiagnosis\ns1\t9\tpatient\ns2\t8\t control\ns3\t7\tpatient\n")
     assert cg.load_dataset(tmp_path, labels=bids).labels.tolist() == [1, 0, 1]
+    bids.write_text("who\twhat\nx\ty\tz\n")
+    with pytest.raises(FileError, match="participants.tsv: needs a column called name .*; it has who, what"):
+        cg.load_dataset(tmp_path, labels=bids)
     bids.unlink()
     series = pd.Series({"s1": "patient", "s2": "control", "s3": "patient"})
     assert cg.load_dataset(tmp_path, labels=series).labels.tolist() == [1, 0, 1]

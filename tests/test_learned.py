@@ -297,6 +297,18 @@ def test_of_several_classes_the_nearer_is_reached() -> None:
     )
 
 
+def test_a_class_that_nobody_knew_may_be_reached() -> None:
+    weights = np.random.default_rng(0).normal(size=(5, 66))
+    graphs = random_graphs(40, 12, seed=4)
+
+    def five(edges: np.ndarray) -> np.ndarray:
+        return np.asarray((edges @ weights.T).argmax(axis=1))
+
+    for hidden in range(5):
+        results = cg.find_counterfactuals(box(five), graphs[five(graphs) != hidden], max_calls=100)
+        assert len(results.found) == len(results)
+
+
 def test_searching_one_graph_more_often_does_not_lead_it_astray() -> None:
     data = cg.make_cohort(n_subjects=40, n_regions=40)
     model = LogisticRegression().fit(data.edges, data.labels)

@@ -167,7 +167,9 @@ def test_a_model_fits_only_its_own_kind_of_data(model: cg.Model, cohort: cg.Grap
     with pytest.raises(InputError, match="trained on other regions, or in another order: region 0 was .* 'region 0'"):
         model.check_fits(other_atlas)
     with pytest.raises(InputError, match="trained with atlas synthetic-20, but the data has atlas 20 numbered regions"):
-        replace(model, region_names=None).check_fits(other_atlas)  # as model files before 0.8.0 have it
+        replace(model, region_names=None, trained_on="").check_fits(other_atlas)  # a model file before 0.8.0
+    other_names = replace(cohort, atlas=None)
+    replace(model, region_names=None).check_fits(other_names)  # the very graphs it was trained on
     renamed_atlas = cg.Atlas(cohort.atlas.names, name="another name of the same")
     model.check_fits(cg.GraphDataset(cohort.edges, cohort.labels, classes=cohort.classes, atlas=renamed_atlas))
     with pytest.raises(InputError, match="trained with regions 20, but the data has regions 116"):

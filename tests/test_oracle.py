@@ -94,6 +94,7 @@ def test_without_class_names_any_integer_or_string_is_a_class() -> None:
         (lambda m: None, "it answered shape"),
         (lambda m: [1, *["TD"] * (m - 1)], "all integers or all strings; the black box answered 'TD' and 1"),
         (lambda m: np.array([1, *["TD"] * (m - 1)], dtype=object), "all integers or all strings"),
+        (lambda m: np.array([[1], [1, 2], *[[0]] * (m - 2)], dtype=object), "a class must be an integer or a string"),
         (lambda m: [2**70] * m, "a class must be an integer or a string"),
         (lambda m: [1e200] * m, "the black box answered 1e"),
     ],
@@ -110,6 +111,9 @@ def test_whole_numbers_of_any_kind_are_classes() -> None:
 
 
 def test_who_answers_numbers_goes_on_with_numbers() -> None:
+    words = cg.Oracle(lambda a: np.array(["x"] * len(a)))
+    words.ask(GRAPHS[:0])
+    assert words.ask(GRAPHS).tolist() == ["x"] * 9, "no answer is of no kind"
     told = iter(([1] * 9, ["1"] * 9))
     oracle = cg.Oracle(lambda a: next(told))
     oracle.ask(GRAPHS)

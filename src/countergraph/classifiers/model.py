@@ -143,10 +143,10 @@ class Model:
 
     def check_fits(self, data: GraphDataset) -> None:
         """Raise `InputError` unless ``data`` has the regions and classes that the model was trained on."""
-        named = self.region_names is not None
+        known = self.region_names is not None or self.trained_on == data.fingerprint
         for what, own, other, fits in (
             ("regions", self.n_regions, data.n_regions, self.n_regions == data.n_regions),
-            ("atlas", self.atlas, data.atlas.name, named or self.atlas == data.atlas.name),
+            ("atlas", self.atlas, data.atlas.name, known or self.atlas == data.atlas.name),
             ("classes", self.classes, data.classes, set(self.classes) <= set(data.classes)),
         ):
             if not fits:

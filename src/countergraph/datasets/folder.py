@@ -163,7 +163,7 @@ def read_labels(path: Path) -> dict[str, str]:
             rows = list(csv.DictReader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ","))
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: cannot be read ({error})") from error
-    header = list(rows[0]) if rows else []
+    header = [name for name in rows[0] if name is not None] if rows else []
     chosen = [next((name for name in names if name in header), None) for names in COLUMNS.values()]
     for what, column in zip(COLUMNS, chosen, strict=True):
         if column is None:

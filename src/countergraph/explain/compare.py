@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from countergraph.errors import InputError
 from countergraph.explain.quality import PERCENTILES
-from countergraph.graphs.pairs import Floats, at_regions
+from countergraph.graphs.pairs import at_regions
 from countergraph.results.counterfactual import Counterfactuals
 from countergraph.results.drawn import Drawn
 from countergraph.results.wording import count
@@ -81,9 +81,7 @@ class Comparison(Drawn):
 
     def roi_importance(self) -> pd.DataFrame:
         """Return the share of all changes that touch each region, a column for each; NaN where nothing was found."""
-        first = next(iter(self.results.values()))[0]
-        columns = {name: _at_regions(results, first.original.size) for name, results in self.results.items()}
-        frame = pd.DataFrame(columns, index=[first.region_name(vertex) for vertex in range(first.n_regions)])
+        frame = pd.DataFrame({name: _at_regions(results) for name, results in self.results.items()})
         return frame / frame.sum()
 
     def agreement(self) -> pd.DataFrame:
@@ -94,8 +92,10 @@ class Comparison(Drawn):
         return pd.DataFrame(table, index=names, columns=names)
 
 
-def _at_regions(results: Counterfactuals, n_pairs: int) -> Floats:
+def _at_regions(results: Counterfactuals) -> pd.Series[float]:
     """Return how many changes touch each region."""
+    first = results[0]
     flips = [each.flips for each in results.found if each.flips is not None]
-    all_of_them = np.concatenate([np.empty(0, dtype=np.intp), *flips])
-    return at_regions(np.bincount(all_of_them, minlength=n_pairs).astype(np.float64))
+    changed = np.bincount(np.concatenate([np.empty(0, dtype=np.intp), *flips]), minlength=first.original.size)
+    names = [first.region_name(vertex) for vertex in range(first.n_regions)]
+    return pd.Series(at_regions(changed.astype(np.float64)), index=names)

@@ -102,10 +102,10 @@ def _without_endless_diagonals(array: NDArray[np.floating]) -> NDArray[np.floati
     """Drop diagonals that are infinite or no number throughout, as Fisher's z of a correlation of 1 is."""
     if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
         return array
-    diagonal = np.diagonal(array, axis1=-2, axis2=-1)
-    if np.isfinite(diagonal).any():
+    if np.isfinite(np.diagonal(array, axis1=-2, axis2=-1)).any():
         return array
-    return np.asarray(np.where(np.eye(array.shape[-1], dtype=np.bool_), 0, array), dtype=array.dtype)
+    without = np.asarray(np.where(np.eye(array.shape[-1], dtype=np.bool_), 0, array), dtype=array.dtype)
+    return without if _are_matrices(without) else array
 
 
 def _check_ties(strengths: NDArray[np.floating], edges: Bits, rule: str) -> None:

@@ -36,34 +36,38 @@ UNREADABLE = (
 
 
 def _read_text(delimiter: str | None) -> Callable[[Path], NDArray[np.generic]]:
-    def read(path: Path) -> NDArray[np.generic]:
-        lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-        if not lines:
-            raise ValueError("it is empty")
-        try:
-            return np.loadtxt(lines, delimiter=delimiter, ndmin=2)
-        except ValueError:
-            if delimiter is None:
-                raise
-            return _spreadsheet(lines, ";" if delimiter == "," and ";" in lines[0] else delimiter)
-
-    return read
+    return lambda path: _read_table(path, delimiter)[1]
 
 
-def _spreadsheet(lines: list[str], delimiter: str) -> NDArray[np.float64]:
+def _read_table(path: Path, delimiter: str | None) -> tuple[tuple[str, ...] | None, NDArray[np.float64]]:
+    """Return the names above the columns of a table of numbers, if it has any, and the numbers."""
+    lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    if not lines:
+        raise ValueError("it is empty")
+    try:
+        return None, np.loadtxt(lines, delimiter=delimiter, ndmin=2)
+    except ValueError:
+        if delimiter is None:
+            raise
+        return _spreadsheet(lines, ";" if delimiter == "," and ";" in lines[0] else delimiter)
+
+
+def _spreadsheet(lines: list[str], delimiter: str) -> tuple[tuple[str, ...] | None, NDArray[np.float64]]:
     """Read a table of numbers that may have names above and to the left, as spreadsheets and pandas write it."""
     rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
-    named = not rows[0][0]
-    if named or not all(_is_number(cell) for cell in rows[0][1:]):
-        rows = rows[1:]
-    if named or not all(_is_number(row[0]) for row in rows):
-        rows = [row[1:] for row in rows]
+    cornered = not rows[0][0]
+    above: list[str] = []
+    if cornered or not all(_is_number(cell) for cell in rows[0][1:]):
+        above, *rows = rows
+    if cornered or not all(_is_number(row[0]) for row in rows):
+        above, rows = above[1:] if len(above) == len(rows[0]) else above, [row[1:] for row in rows]
     for number, row in enumerate(rows, start=1):
         strange = next((cell for cell in row if not _is_number(cell)), None)
         if strange is not None or len(row) != len(rows[0]):
             what = f"{len(row)} entries, not {len(rows[0])}" if strange is None else f"{strange[:20]!r}, not a number"
             raise ValueError(f"row {number} of the numbers has {what}")
-    return np.array(rows, dtype=np.float64)
+    named = bool(above) and len(above) == len(rows[0]) and not all(_is_number(cell) for cell in above)
+    return tuple(above) if named else None, np.array(rows, dtype=np.float64)
 
 
 def _is_number(cell: str) -> bool:
@@ -106,16 +110,9 @@ def read_matrix(path: Path) -> Floats:
 
 
 def read_region_names(path: Path) -> tuple[str, ...] | None:
-    """Return the names above the columns of a matrix in a .csv or .tsv file; None if there are none."""
+    """Return the names above the columns of a matrix in a .csv or .tsv file that can be read; None if it has none."""
     delimiter = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
-    if delimiter is None:
-        return None
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        first = file.readline()
-    delimiter = ";" if delimiter == "," and ";" in first else delimiter
-    cells = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])]
-    names = cells[1:] if cells and not cells[0] else cells
-    return None if not names or all(_is_number(cell) for cell in names) else tuple(names)
+    return None if delimiter is None else _read_table(path, delimiter)[0]
 
 
 def read_numbers(path: Path) -> Floats:

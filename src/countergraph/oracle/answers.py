@@ -47,7 +47,7 @@ def read_answers(answers: Any, count: int) -> Labels:  # noqa: ANN401
     if array.dtype.kind in "OUS" and all(isinstance(each, str) for each in array.tolist()):
         return array.astype(np.str_)
     if array.dtype.kind == "O":
-        array = np.array(array.tolist())
+        array = _unboxed(array)
     if array.dtype.kind in "ib":
         return array.astype(np.int64, copy=False)
     if array.dtype.kind not in "uf":
@@ -59,6 +59,14 @@ def read_answers(answers: Any, count: int) -> Labels:  # noqa: ANN401
             "probabilities, choose the class first, for example (p > 0.5).astype(int)"
         )
     return array.astype(np.int64)
+
+
+def _unboxed(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Return an array of objects as one of what they are."""
+    try:
+        return np.array(array.tolist())
+    except ValueError:
+        return array
 
 
 def _check_all_alike(answers: object) -> None:

@@ -96,9 +96,9 @@ class Oracle:
             )
         self.asked += len(edges)
         answers = self._labels(edges)
-        if wanted is None and self.classes is None and answers.dtype.kind != (self._kind or answers.dtype.kind):
+        if wanted is None and self.classes is None and len(answers) and self._kind not in (None, answers.dtype.kind):
             raise AnswerError("the black box answered integers before, and strings now, or the contrary")
-        self._kind = answers.dtype.kind
+        self._kind = answers.dtype.kind if len(answers) else self._kind
         return to_labels(answers, self.classes, wanted)
 
     def ask_with_scores(self, edges: Bits, classes: Sequence[str] | None = None) -> Scored:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from countergraph.errors import FileError
+from countergraph.errors import FileError, InputError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.files import write_whole
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
@@ -16,6 +16,8 @@ FORMAT = "countergraph-results/1"
 def save_results(results: Counterfactuals, path: str | Path) -> Path:
     """Write results to one file of JSON, which `load_results` reads back equal; they must share an atlas."""
     atlas = results[0].atlas if len(results) else None
+    if any(each.atlas != atlas for each in results):
+        raise InputError("results that are saved together must be of the same regions; these have different atlases")
     plain = {
         "format": FORMAT,
         "atlas": None if atlas is None else atlas.to_dict(),
@@ -35,5 +37,5 @@ def load_results(path: str | Path) -> Counterfactuals:
         return Counterfactuals([Counterfactual.from_dict(each, atlas) for each in plain["results"]])
     except FileError:
         raise
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise FileError(f"{path}: cannot be read as results ({error})") from error

@@ -78,7 +78,7 @@ class Guide:
     def elsewhere(self, rng: np.random.Generator) -> Floats:
         """Return the gains towards any class that may be reached, where there are several."""
         reached = self._reached
-        if self.target is None and self.memory.has_choice:
+        if self.target is None and self.memory.is_one_of_many(self.label):
             self._reached = self.memory.another(self.label, rng)
         gains = self.gains()
         self._reached = reached
@@ -117,7 +117,7 @@ class Guide:
     @property
     def _towards(self) -> Label | None:
         """The class to go to: the target or, where there are several, the one that was reached last."""
-        return self._reached if self.target is None and self.memory.has_choice else self.target
+        return self._reached if self.target is None and self.memory.is_one_of_many(self._reached) else self.target
 
     def doubts(self) -> Floats:
         """Return how uncertain each gain is, a standard deviation."""

@@ -104,10 +104,9 @@ class Memory:
             for table in (self._learned, self._start, self._sums):
                 table[label] = np.zeros(self.n_pairs)
 
-    @property
-    def has_choice(self) -> bool:
-        """Whether there are more than two classes."""
-        return len(self._learned) > 2
+    def is_one_of_many(self, label: Label | None) -> bool:
+        """Tell whether a class is known, and more than one other."""
+        return label in self._learned and len(self._learned) > 2
 
     def another(self, label: Label, rng: np.random.Generator) -> Label:
         """Return any class but one."""
