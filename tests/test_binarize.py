@@ -74,3 +74,13 @@ def test_refusals(rule: str, message: str) -> None:
 def test_matrices_that_are_not_symmetric_are_no_vectors() -> None:
     with pytest.raises(InputError, match="these matrices are not symmetric"):
         cg.binarize(np.triu(np.ones((116, 116)), 1))
+
+
+def test_only_a_diagonal_may_be_endless() -> None:
+    weights = np.random.default_rng(0).normal(size=(6, 6))
+    np.fill_diagonal(weights, np.inf)
+    with pytest.raises(InputError, match=r"not finite \(NaN or infinity\), the first at \(0, 0\)"):
+        cg.binarize(weights, "percentile:50")  # six vectors of six pairs, and no matrix
+    matrix = weights + weights.T
+    without = np.where(np.eye(6, dtype=bool), 0, matrix)
+    assert (cg.binarize(matrix, "percentile:50") == cg.binarize(without, "percentile:50")).all()
