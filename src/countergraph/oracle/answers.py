@@ -99,16 +99,19 @@ def to_labels(answers: Labels, own: Classes | None, wanted: Classes | None) -> L
         codes = {name: label for label, name in enumerate(named)}
         strange = next((name for name in answers.tolist() if name not in codes), None)
         if strange is not None:
-            raise AnswerError(f"the black box answered {strange!r}, which is none of the classes {_listed(named)}")
+            raise _none_of(named, repr(strange))
         return np.array([codes[name] for name in answers.tolist()], dtype=np.int64)
     numbered = own if own is not None else named
     for extreme in (answers.min(initial=0), answers.max(initial=0)):
         if not 0 <= extreme < len(numbered):
-            raise AnswerError(f"the black box answered {extreme}, which is none of the classes {_listed(numbered)}")
+            raise _none_of(numbered, str(extreme))
     if numbered == named:
         return answers
     return np.array([named.index(name) for name in numbered], dtype=np.int64)[answers]
 
 
-def _listed(classes: Classes) -> str:
-    return ", ".join(f"{label} ({name})" for label, name in enumerate(classes))
+def _none_of(classes: Classes, answer: str) -> AnswerError:
+    listed = ", ".join(f"{label} ({name})" for label, name in enumerate(classes))
+    return AnswerError(
+        f"the black box answered {answer}, which is none of the classes {listed}; it must answer these numbers or names"
+    )
