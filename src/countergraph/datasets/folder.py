@@ -13,7 +13,7 @@ from countergraph.errors import FileError, InputError
 from countergraph.graphs.atlas import Atlas, load_aal116, read_atlas
 from countergraph.graphs.binarize import binarize as binarize_weights
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.files import MATRIX_READERS, read_matrix, read_region_names
+from countergraph.graphs.files import MATRIX_READERS, read_matrix
 from countergraph.graphs.pairs import Bits, Floats, as_edge_vector, region_count, upper_triangle
 
 CONTROL_NAMES = (
@@ -71,7 +71,7 @@ def load_folder(
             raise FileError(f"{folder}: has no matrices ({', '.join(MATRIX_READERS)}) to label")
         names = [path.stem for path in paths]
         codes, classes = _coded(folder, names, _labels(labels), control)
-        edges, regions = _read_graphs(paths, binarize), _regions(paths, resolve_atlas(atlas))
+        edges, regions = _read_graphs(paths, binarize, resolve_atlas(atlas))
         return _dataset(folder, edges, codes, names, classes, regions, about)
     groups = {each.name: _matrix_files(each) for each in sorted(folder.iterdir()) if each.is_dir() and _shown(each)}
     groups = {name: paths for name, paths in groups.items() if paths}
@@ -84,7 +84,7 @@ def load_folder(
     paths = [path for name in classes for path in groups[name]]
     codes = [label for label, name in enumerate(classes) for _ in groups[name]]
     names = [path.stem for path in paths]
-    edges, regions = _read_graphs(paths, binarize), _regions(paths, resolve_atlas(atlas))
+    edges, regions = _read_graphs(paths, binarize, resolve_atlas(atlas))
     return _dataset(folder, edges, codes, names, classes, regions, about)
 
 
@@ -120,7 +120,8 @@ def load_umcd(
         if each != atlases[0]:
             raise FileError(f"{folder}: the regions of {name} are not those of {names[0]}")
     about = {"source": "USC Multimodal Connectivity Database", "binarize": binarize}
-    return _dataset(folder, _read_graphs(paths, binarize), codes, names, classes, atlases[0], about)
+    edges, _ = _read_graphs(paths, binarize, atlases[0])
+    return _dataset(folder, edges, codes, names, classes, atlases[0], about)
 
 
 def _matrix_files(folder: Path) -> list[Path]:
@@ -200,35 +201,12 @@ def resolve_atlas(atlas: Atlas | str | Path | None) -> Atlas | None:
     return read_atlas(Path(atlas))
 
 
-def _regions(paths: list[Path], atlas: Atlas | None) -> Atlas | None:
-    """Return the atlas, or one of the names in the files; refuse files whose regions are in another order."""
-    named = {path: names for path in paths if (names := read_region_names(path)) is not None}
-    known, whose = (None, "") if atlas is None else (atlas.names, f"atlas {atlas.name}")
-    for path, names in named.items():
-        if known is None:
-            known, whose = names, path.name
-        if names != known and (atlas is None or sorted(names) == sorted(known)):
-            unlike = _unlike(names, known)
-            raise FileError(f"{path}: the regions are not those of {whose}, or in another order: {unlike}")
-    if atlas is None and known is not None and len(named) == len(paths):
-        return Atlas(known, name=f"{len(known)} named regions")
-    return atlas
-
-
-def _unlike(names: Sequence[str], others: Sequence[str]) -> str:
-    at, pair = next(
-        ((at, pair) for at, pair in enumerate(zip(names, others, strict=False)) if pair[0] != pair[1]),
-        (min(len(names), len(others)), None),
-    )
-    if pair is None:
-        return f"there are {len(names)}, not {len(others)}"
-    return f"column {at} is {pair[0]!r}, not {pair[1]!r}"
-
-
-def _read_graphs(paths: list[Path], binarize: str | None) -> Bits:
+def _read_graphs(paths: list[Path], binarize: str | None, atlas: Atlas | None) -> tuple[Bits, Atlas | None]:
+    """Read matrices of the same regions; where no atlas names them, the files may."""
     graphs: list[Bits] = []
+    named: dict[Path, tuple[str, ...]] = {}
     for path in paths:
-        matrix = read_matrix(path)
+        matrix, names = read_matrix(path)
         edges = _to_edges(path, matrix, binarize)
         if graphs and edges.size != graphs[0].size:
             raise FileError(
@@ -236,7 +214,27 @@ def _read_graphs(paths: list[Path], binarize: str | None) -> Bits:
                 "all must have the same"
             )
         graphs.append(edges)
-    return np.stack(graphs)
+        if names is not None:
+            named[path] = names
+    _check_names(named, atlas)
+    if atlas is None and len(named) == len(paths):
+        atlas = Atlas(named[paths[0]], name=f"{len(matrix)} named regions")
+    return np.stack(graphs), atlas
+
+
+def _check_names(named: dict[Path, tuple[str, ...]], atlas: Atlas | None) -> None:
+    """Refuse files whose regions are in another order than those of the atlas or, without one, of the first file."""
+    if not named:
+        return
+    first = next(iter(named))
+    known, whose = (named[first], first.name) if atlas is None else (atlas.names, f"atlas {atlas.name}")
+    for path, names in named.items():
+        if names != known and (atlas is None or sorted(names) == sorted(known)):
+            at = next(at for at, (one, other) in enumerate(zip(names, known, strict=True)) if one != other)
+            raise FileError(
+                f"{path}: the regions are not those of {whose}, or in another order: column {at} is "
+                f"{names[at]!r}, not {known[at]!r}"
+            )
 
 
 def _to_edges(path: Path, matrix: Floats, binarize: str | None) -> Bits:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from countergraph.errors import GraphError, InputError, unknown
-from countergraph.graphs.pairs import Bits, region_count, upper_triangle
+from countergraph.graphs.pairs import Bits, region_count, upper_triangle, without_endless_diagonals
 
 
 def _percentile(weights: NDArray[np.floating], value: float) -> Bits:
@@ -83,7 +83,8 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
     array = np.asarray(weights, dtype=np.float64 if np.asarray(weights).dtype.kind != "f" else None)
     if not array.size:
         raise InputError("weights must not be empty")
-    array = _without_endless_diagonals(array)
+    finite = without_endless_diagonals(array)
+    array = finite if _are_matrices(finite) else array
     if not np.isfinite(array).all():
         where = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
         raise InputError(f"weights has entries that are not finite (NaN or infinity), the first at {where}")
@@ -96,16 +97,6 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
         strengths = np.abs(array) if name.startswith("absolute") else array
         _check_ties(strengths, edges, rule)
     return edges
-
-
-def _without_endless_diagonals(array: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Drop diagonals that are infinite or no number throughout, as Fisher's z of a correlation of 1 is."""
-    if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
-        return array
-    if np.isfinite(np.diagonal(array, axis1=-2, axis2=-1)).any():
-        return array
-    without = np.asarray(np.where(np.eye(array.shape[-1], dtype=np.bool_), 0, array), dtype=array.dtype)
-    return without if _are_matrices(without) else array
 
 
 def _check_ties(strengths: NDArray[np.floating], edges: Bits, rule: str) -> None:

@@ -9,8 +9,9 @@ import secrets
 import zipfile
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from countergraph.errors import FileError, GraphError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Floats, check_square_symmetric, pair_count
+from countergraph.graphs.pairs import Floats, check_square_symmetric, pair_count, without_endless_diagonals
 
 DATASET_FORMAT = "countergraph-dataset/1"
 # All that numpy, zipfile and zlib raise over a file that is damaged, or not what its name says.
@@ -35,24 +36,26 @@ UNREADABLE = (
 )
 
 
-def _read_text(delimiter: str | None) -> Callable[[Path], NDArray[np.generic]]:
-    return lambda path: _read_table(path, delimiter)[1]
+class Table(NamedTuple):
+    """Numbers, with the names above their columns if they have any."""
+
+    numbers: NDArray[np.generic]
+    names: tuple[str, ...] | None = None
 
 
-def _read_table(path: Path, delimiter: str | None) -> tuple[tuple[str, ...] | None, NDArray[np.float64]]:
-    """Return the names above the columns of a table of numbers, if it has any, and the numbers."""
+def _read_text(path: Path, delimiter: str | None = None) -> Table:
     lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     if not lines:
         raise ValueError("it is empty")
     try:
-        return None, np.loadtxt(lines, delimiter=delimiter, ndmin=2)
+        return Table(np.loadtxt(lines, delimiter=delimiter, ndmin=2))
     except ValueError:
         if delimiter is None:
             raise
         return _spreadsheet(lines, ";" if delimiter == "," and ";" in lines[0] else delimiter)
 
 
-def _spreadsheet(lines: list[str], delimiter: str) -> tuple[tuple[str, ...] | None, NDArray[np.float64]]:
+def _spreadsheet(lines: list[str], delimiter: str) -> Table:
     """Read a table of numbers that may have names above and to the left, as spreadsheets and pandas write it."""
     rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
     cornered = not rows[0][0]
@@ -67,7 +70,7 @@ def _spreadsheet(lines: list[str], delimiter: str) -> tuple[tuple[str, ...] | No
             what = f"{len(row)} entries, not {len(rows[0])}" if strange is None else f"{strange[:20]!r}, not a number"
             raise ValueError(f"row {number} of the numbers has {what}")
     named = bool(above) and len(above) == len(rows[0]) and not all(_is_number(cell) for cell in above)
-    return tuple(above) if named else None, np.array(rows, dtype=np.float64)
+    return Table(np.array(rows, dtype=np.float64), tuple(above) if named else None)
 
 
 def _is_number(cell: str) -> bool:
@@ -78,16 +81,16 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-MATRIX_READERS: dict[str, Callable[[Path], NDArray[np.generic]]] = {
-    ".txt": _read_text(None),
-    ".csv": _read_text(","),
-    ".tsv": _read_text("\t"),
-    ".npy": lambda path: np.asarray(np.load(path, allow_pickle=False)),
+MATRIX_READERS: dict[str, Callable[[Path], Table]] = {
+    ".txt": _read_text,
+    ".csv": partial(_read_text, delimiter=","),
+    ".tsv": partial(_read_text, delimiter="\t"),
+    ".npy": lambda path: Table(np.asarray(np.load(path, allow_pickle=False))),
 }
 
 
-def read_matrix(path: Path) -> Floats:
-    """Read a symmetric connectivity matrix from a .txt, .csv, .tsv or .npy file.
+def read_matrix(path: Path) -> tuple[Floats, tuple[str, ...] | None]:
+    """Read a symmetric connectivity matrix from a .txt, .csv, .tsv or .npy file, with its regions if they have names.
 
     Raises
     ------
@@ -96,7 +99,8 @@ def read_matrix(path: Path) -> Floats:
         entries that are neither 0 nor 1. The message starts with the path.
     """
     path = Path(path)
-    matrix = _without_endless_diagonal(_without_numbered_columns(read_numbers(path)))
+    table = _read(path)
+    matrix = without_endless_diagonals(_without_numbered_columns(np.asarray(table.numbers, dtype=np.float64)))
     try:
         if matrix.ndim != 2:
             raise GraphError(f"the matrix must be square, not of shape {matrix.shape}")
@@ -106,22 +110,21 @@ def read_matrix(path: Path) -> Floats:
             raise GraphError(f"the diagonal of the matrix must be 0 or 1, not {diagonal.max():g}; set it to 0")
     except GraphError as error:
         raise FileError(f"{path}: {error}") from None
-    return matrix
-
-
-def read_region_names(path: Path) -> tuple[str, ...] | None:
-    """Return the names above the columns of a matrix in a .csv or .tsv file that can be read; None if it has none."""
-    delimiter = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
-    return None if delimiter is None else _read_table(path, delimiter)[0]
+    return np.asarray(matrix, dtype=np.float64), table.names
 
 
 def read_numbers(path: Path) -> Floats:
     """Read numbers, a matrix or any other array of them, from a .txt, .csv, .tsv or .npy file."""
+    return np.asarray(_read(path).numbers, dtype=np.float64)
+
+
+def _read(path: Path) -> Table:
     suffix = path.suffix.lower()
     if suffix not in MATRIX_READERS:
         raise FileError(f"{path}: a matrix is read from {', '.join(MATRIX_READERS)}, not from {path.suffix!r}")
     try:
-        return _real(MATRIX_READERS[suffix](path))
+        table = MATRIX_READERS[suffix](path)
+        return table._replace(numbers=_real(table.numbers))
     except UNREADABLE as error:
         raise FileError(f"{path}: cannot be read as a matrix ({error})") from error
 
@@ -132,13 +135,6 @@ def _without_numbered_columns(matrix: Floats) -> Floats:
         count = np.arange(matrix.shape[1])
         if (matrix[0] == count).all() or (matrix[0] == count + 1).all():
             return matrix[1:]
-    return matrix
-
-
-def _without_endless_diagonal(matrix: Floats) -> Floats:
-    """Drop a diagonal that is infinite or no number throughout, as Fisher's z of a correlation of 1 is."""
-    if matrix.ndim == 2 and not np.isfinite(matrix.diagonal()).any():
-        np.fill_diagonal(matrix, 0)
     return matrix
 
 

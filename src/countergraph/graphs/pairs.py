@@ -186,6 +186,14 @@ def _looks_like_one_matrix(array: NDArray[np.generic]) -> bool:
     return bool((array.any() and not diagonal.any()) or (diagonal.all() and not array.all()))
 
 
+def without_endless_diagonals(matrices: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Drop diagonals that are infinite or no number throughout, as Fisher's z of a correlation of 1 is."""
+    square = matrices.ndim > 1 and matrices.shape[-1] == matrices.shape[-2]
+    if not square or np.isfinite(np.diagonal(matrices, axis1=-2, axis2=-1)).any():
+        return matrices
+    return np.asarray(np.where(np.eye(matrices.shape[-1], dtype=np.bool_), 0, matrices), dtype=matrices.dtype)
+
+
 def check_square_symmetric(matrices: NDArray[np.generic], name: str) -> None:
     """Raise `GraphError` unless ``matrices`` (..., n, n) are square, finite and symmetric."""
     if matrices.shape[-1] != matrices.shape[-2] or matrices.shape[-1] < 2:
