@@ -73,16 +73,16 @@ class Guide:
 
     def gains(self) -> Floats:
         """Return how far each flip is thought to carry the graph towards another class, for what it costs."""
-        return self._worth(self._leaning(self._scores(), self.memory.leans.get(self.label, 0.0)))
+        return self._gains(self._towards)
 
     def elsewhere(self, rng: np.random.Generator) -> Floats:
         """Return the gains towards any class that may be reached, where there are several."""
-        reached = self._reached
-        if self.target is None and self.memory.is_one_of_many(self.label):
-            self._reached = self.memory.another(self.label, rng)
-        gains = self.gains()
-        self._reached = reached
-        return gains
+        many = self.target is None and self.memory.is_one_of_many(self.label)
+        return self._gains(self.memory.another(self.label, rng) if many else self._towards)
+
+    def _gains(self, towards: Label | None) -> Floats:
+        scores = self._scores(slice(None), towards)
+        return self._worth(self._leaning(scores, self.memory.leans.get(self.label, 0.0)))
 
     def leaning(self, lean: float) -> Floats:
         """Return the same, but think more of removals and less of additions; the contrary if ``lean`` is below 0."""
@@ -103,15 +103,15 @@ class Guide:
             gains = gains / self.limits.costs * self.limits.costs.mean()
         return gains if self.limits.allowed is None else np.where(self.limits.allowed, gains, 0.0)
 
-    def _scores(self, pairs: Flips | slice = slice(None)) -> Floats:
-        away = self._away(pairs)
+    def _scores(self, pairs: Flips | slice, towards: Label | None) -> Floats:
+        away = self._away(pairs, towards)
         if self._deviation is not None and self.memory.individuality.counts:
             away = away + self._deviation.weights(pairs)
         return self._sides[pairs] * away
 
-    def _away(self, pairs: Flips | slice) -> Floats:
-        """Return how much the edges at some pairs speak against the graph's class, by what all share."""
-        away, towards = -self.memory.weights(self.label, pairs), self._towards
+    def _away(self, pairs: Flips | slice, towards: Label | None) -> Floats:
+        """Return how much the edges at some pairs speak against the graph's class and for another, to all."""
+        away = -self.memory.weights(self.label, pairs)
         return away if towards is None else (away + self.memory.weights(towards, pairs)) / 2
 
     @property
@@ -172,7 +172,7 @@ class Guide:
         if self.knows(flips) or self._level_crossed is None:
             return self.knows(flips)
         pairs, signs = self.memory.difference(flips, self._crossed[-1])
-        guess, gap = float(self._scores(pairs) @ signs), self._highest_failed - self._level_crossed
+        guess, gap = float(self._scores(pairs, self._towards) @ signs), self._highest_failed - self._level_crossed
         return self.memory.calibration.surely_below(guess, gap, pairs.size)
 
     def learn(self, answer: Answer) -> None:
@@ -205,7 +205,7 @@ class Guide:
             gap = abs(level - its_level)
             more, less = (flips, other) if level > its_level else (other, flips)
             pairs, signs = self.memory.difference(more, less)
-            self.memory.calibration.tell(gap, float(self._scores(pairs) @ signs), pairs.size)
+            self.memory.calibration.tell(gap, float(self._scores(pairs, self._towards) @ signs), pairs.size)
             self._outrank(more, less, self.memory.calibration.guess(gap))
         self._scored.append((flips, level))
 
@@ -216,7 +216,7 @@ class Guide:
         """
         pairs, signs = self.memory.difference(more, less)
         signs *= self._sides[pairs]
-        shared, own = float(signs @ self._away(pairs)), 0.0
+        shared, own = float(signs @ self._away(pairs, self._towards)), 0.0
         if self._deviation is not None:
             own = float(signs @ self._deviation.weights(pairs))
             self.memory.individuality.tell(shared, own)
