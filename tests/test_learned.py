@@ -21,11 +21,14 @@ from countergraph.search.learning.improvement import needed as as_many
 from countergraph.search.learning.luck import Luck
 from countergraph.search.learning.memory import Memory
 from countergraph.search.learning.smoothing import Smoother
-from countergraph.search.record import SPARES, Record
 from tests.conftest import random_graphs
 
 SMALL = 6
+
+
 SMALL_PAIRS = 15
+
+
 ALL = 2**SMALL_PAIRS + 200
 
 
@@ -142,88 +145,6 @@ def test_a_constant_black_box_is_given_up() -> None:
     assert max(each.calls for each in results) < 300
 
 
-@pytest.mark.parametrize(("method", "rate"), [("learned", 0.01), *((method, 0.05) for method in cg.METHODS)])
-def test_what_a_noisy_black_box_says_is_confirmed(method: str, rate: float) -> None:
-    truth, rng = linear(11, 435), np.random.default_rng(0)
-    edges = random_graphs(60, 30, seed=7, density=0.2)
-    data = cg.GraphDataset(edges, truth(edges))
-
-    def noisy(edges: np.ndarray) -> np.ndarray:
-        return truth(edges) ^ (rng.random(len(edges)) < rate)
-
-    results = cg.find_counterfactuals(box(noisy), data, method).found
-    assert len(results) > (10 if method.startswith("moves") else 40), "rather nothing than a lie"
-    lies = [truth(changed(each))[0] == each.original_class for each in results]
-    assert np.mean(lies) <= 2 * rate, "far fewer than the errors that a search collects"
-
-
-@pytest.mark.parametrize(("method", "budget"), [("ofs+obs", 120), ("bisect+evolve", 300), ("learned", 30)])
-def test_one_wrong_answer_does_not_cost_the_others_their_results(method: str, budget: int) -> None:
-    truth, graphs = linear(11, 435), random_graphs(30, 30, seed=7, density=0.2)
-
-    def founds(wrong: int) -> int:
-        asked = 0
-
-        def answer(edges: np.ndarray) -> np.ndarray:
-            nonlocal asked
-            numbers = np.arange(asked, asked + len(edges))
-            asked += len(edges)
-            return truth(edges) ^ (numbers == wrong)
-
-        return len(cg.find_counterfactuals(box(answer), graphs, method, max_calls=budget).found)
-
-    undisturbed = founds(-1)
-    assert undisturbed > 10
-    assert min(founds(wrong) for wrong in (100, 500, 900)) >= undisturbed - 2
-
-
-@given(st.sampled_from(cg.METHODS), st.integers(1, 30), st.integers(1, 40))
-def test_a_result_that_was_refuted_is_not_reported(method: str, budget: int, k: int) -> None:
-    """The first answer of all was wrong, and nothing is of another class."""
-    data, asked = cg.GraphDataset(random_graphs(6, 12, seed=3), [0, 1, 0, 1, 0, 1]), 0
-
-    def answer(edges: np.ndarray) -> np.ndarray:
-        nonlocal asked
-        asked += 1
-        return np.full(len(edges), int(asked == 1))
-
-    result = cg.find_counterfactual(box(answer), data.edges[0], method, data, k=k, max_calls=budget)
-    assert not result.found
-    assert result.trace == ()
-
-
-@given(st.sampled_from(["ofs", "ofs+obs", "bisect", "bisect+ddmin", "learned"]), st.integers(3, 40), st.integers(0, 99))
-def test_what_a_steady_black_box_said_is_not_lost_to_confirming(method: str, budget: int, seed: int) -> None:
-    function, graph = linear(seed, 66), random_graphs(1, 12, seed=seed)[0]
-    own, crossed = function(graph[None])[0], False
-
-    def answer(edges: np.ndarray) -> np.ndarray:
-        nonlocal crossed
-        labels = function(edges)
-        crossed |= bool((labels != own).any())
-        return labels
-
-    result = cg.find_counterfactual(box(answer), graph, method, max_calls=budget)
-    assert result.found == crossed
-
-
-def test_a_graph_that_is_of_another_class_after_all_is_searched_again() -> None:
-    """Only the first answer was wrong, so all that was asked seemed to cross."""
-    truth, asked = linear(3, 190), 0
-    graph = random_graphs(1, 20, seed=5)[0]
-
-    def answer(edges: np.ndarray) -> np.ndarray:
-        nonlocal asked
-        asked += 1
-        return truth(edges) ^ (asked == 1)
-
-    for method in ("ofs+obs", "bisect+ddmin", "learned"):
-        asked = 0
-        result = cg.find_counterfactual(box(answer), graph, method)
-        assert result.original_class == truth(graph[None])[0]
-        assert truth(changed(result))[0] != result.original_class
-
-
 @given(st.integers(0, 500))
 def test_costs_are_minimised_where_all_can_be_asked(seed: int) -> None:
     rng, function, graph = np.random.default_rng(seed), linear(seed, 10), random_graphs(1, 5, seed=seed)[0]
@@ -234,27 +155,6 @@ def test_costs_are_minimised_where_all_can_be_asked(seed: int) -> None:
     assert result.found == bool(len(crossing))
     if result.found:
         assert result.cost == pytest.approx((crossing @ costs).min())
-
-
-def test_what_is_kept_to_fall_back_on_is_the_latest() -> None:
-    record = Record({"ofs": 0})
-    for size in range(100, 0, -1):
-        record.keep(np.arange(size), 1, spare=True)
-    for size in range(1, SPARES + 2):
-        assert record.best is not None
-        assert record.best.size == size
-        record.fall_back()
-    assert record.best is None
-
-
-@pytest.mark.parametrize("method", ["ofs+obs", "bisect+ddmin"])
-def test_confirming_costs_one_call_and_changes_nothing_where_answers_agree(method: str) -> None:
-    graphs, oracle = random_graphs(10, 20, seed=7, density=0.2), box(linear(11, 190))
-    plain = cg.find_counterfactuals(oracle, graphs, method, confirm=False)
-    confirmed = cg.find_counterfactuals(oracle, graphs, method)
-    assert [each.distance for each in plain] == [each.distance for each in confirmed]
-    for before, after in zip(plain, confirmed, strict=True):
-        assert after.calls - before.calls in (1, 2), "the graph itself, too, where almost everything crossed"
 
 
 def test_a_slow_black_box_and_a_time_limit() -> None:
