@@ -19,10 +19,12 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, Label, as_edge_vectors
 from countergraph.oracle.answers import Labels, Scored
 from countergraph.oracle.oracle import Oracle
+from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
 from countergraph.results.vocabulary import Move, spoken, vocabulary
 from countergraph.results.wording import why_nothing
 from countergraph.search.conversation import Reference
+from countergraph.search.evidence import Proven
 from countergraph.search.job import Job
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.methods import Phase, parse_method
@@ -179,8 +181,14 @@ class Request:
             moves=() if record.best is None else tuple(spoken(record.best, self._words[index])),
             cost=None if limits.costs is None or record.best is None else limits.cost(record.best),
             classes=self.classes,
+            certificate=self._certificate(record.proven),
         )
         return result if result.found else replace(result, why=self._why(result, record))
+
+    def _certificate(self, proven: Proven) -> Certificate:
+        """Return what is proven; under constraints, that nothing can be left out, and no more."""
+        free = not self.parameters.get("constraints")
+        return Certificate(*proven) if free else Certificate(minimal=proven.minimal)
 
     def _why(self, result: Counterfactual, record: Record) -> str:
         target, *answered = (str(result.class_name(label)) for label in (self.target, *sorted(record.heard)))

@@ -23,7 +23,7 @@ class Certificate:
     optimal
         No counterfactual has fewer changes.
     calls
-        The questions that the proof took, beside those of the search.
+        The questions that the proof took, beside those of the search; none, where these are the proof.
     """
 
     minimal: bool = False

@@ -11,6 +11,7 @@ import numpy as np
 from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Bits, Label
 from countergraph.search.conversation import NO_FLIPS, REST, Answer, Flips, Reference, Task, crosses
+from countergraph.search.evidence import Evidence
 from countergraph.search.learning.guide import Guide
 from countergraph.search.learning.memory import Memory
 from countergraph.search.limits import NO_LIMITS, Limits
@@ -73,7 +74,8 @@ def converse(job: Job, record: Record, trust: Trust, memory: Memory | None = Non
         if task is None:
             record.stopped = "already in target class"
             return
-        spent = yield from _phases(job, record, task, trust)
+        evidence = Evidence(job.graph.size)
+        spent = yield from _phases(job, record, task, trust, evidence)
         if not job.confirm or record.best is None:
             break
         if (yield from _confirm(job, record, task.label, trust)):
@@ -84,6 +86,8 @@ def converse(job: Job, record: Record, trust: Trust, memory: Memory | None = Non
             task = _task(job, other, task.rng, memory)
     record.earlier.clear()
     record.hold_to_most()
+    if job.confirm and trust.unbroken and record.best is not None:
+        record.proven = evidence.about(record.best)
     record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
 
 
@@ -96,7 +100,7 @@ def _task(job: Job, own: Heard, rng: np.random.Generator, memory: Memory | None)
     return Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves, guide)
 
 
-def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Flips, Heard, bool]:
+def _phases(job: Job, record: Record, task: Task, trust: Trust, evidence: Evidence) -> Generator[Flips, Heard, bool]:
     """Run phase after phase, and hand on what the black box answers; return whether a budget was spent.
 
     What it takes to confirm the result is left of the budget of the last phase.
@@ -118,9 +122,10 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust) -> Generator[Fli
                 flipped, score = _flipped(job, task.label, heard), _score(job, task.label, heard)
                 answer = Answer(candidate, flipped, score, heard.label)
                 if answer.flipped:
-                    record.keep(candidate, heard.label, spare=job.confirm)
+                    evidence.only_below(record.keep(candidate, heard.label, spare=job.confirm).size)
                 else:
                     record.failed += 1
+                    evidence.refute(candidate)
                 if task.guide is not None:
                     task.guide.learn(answer)
                 yield TAKEN

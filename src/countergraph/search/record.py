@@ -8,6 +8,7 @@ from typing import Literal
 
 from countergraph.graphs.pairs import Label
 from countergraph.search.conversation import Flips
+from countergraph.search.evidence import NOTHING, Proven
 from countergraph.search.limits import NO_LIMITS, Limits
 
 SPARES = 32
@@ -38,14 +39,19 @@ class Record:
     """How many did not."""
     heard: set[Label] = field(default_factory=set)
     """All classes that the black box answered."""
+    proven: Proven = NOTHING
+    """What the answers prove about the result, where it was confirmed."""
 
     @property
     def one_sided(self) -> bool:
         """Whether almost all candidates changed the class: then that of the graph itself may be a mistake."""
         return 2 * self.failed < self.crossed
 
-    def keep(self, flips: Flips, label: Label, spare: bool = False) -> None:
-        """Count a counterfactual and keep it if it is the best so far; with ``spare`` also what was the best before."""
+    def keep(self, flips: Flips, label: Label, spare: bool = False) -> Flips:
+        """Count a counterfactual, keep it if it is the best so far, and return the best.
+
+        With ``spare``, also keep what was the best before.
+        """
         self.crossed += 1
         self.few_enough += self.limits.within_most(flips)
         if self.best is None or self.limits.rank(flips) < self.limits.rank(self.best):
@@ -53,6 +59,7 @@ class Record:
                 self.earlier.append((self.best, self.best_label))
             self.best, self.best_label = flips, label
             self.trace.append((sum(self.calls.values()), flips.size))
+        return self.best
 
     def fall_back(self) -> None:
         """Drop the best, and return to what was the best before."""
@@ -89,6 +96,11 @@ class Trust:
     def contradicted(self) -> None:
         """Take in that the black box answered the same question in two ways."""
         self.confirmations = MAJORITY
+
+    @property
+    def unbroken(self) -> bool:
+        """Whether it has not, so that an answer proves something."""
+        return self.confirmations < MAJORITY
 
     def questions(self, record: Record) -> int:
         """Return how many questions it may take to confirm the result of a search, if one more candidate crosses."""

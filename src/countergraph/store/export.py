@@ -52,7 +52,7 @@ def _write_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
         raise InputError("Parquet needs pyarrow: pip install 'countergraph[parquet]'") from error
     # Classes and targets are numbers for some black boxes and words for others; as text they share a column.
     text = ("target", "original_class", "counterfactual_class")
-    numbers = ("k", "max_calls", "seed", "confirm", "graph", "run", "distance", "calls")
+    numbers = ("k", "max_calls", "seed", "confirm", "graph", "run", "distance", "calls", "minimal", "radius", "optimal")
     reals = ("seconds", "finished_at", "cost")
     count, writer = 0, None
     while batch := list(islice(rows, BATCH)):

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Indices, Label
+from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
 from countergraph.results.vocabulary import spoken, vocabulary
 from countergraph.search.methods import parse_method
@@ -39,6 +40,9 @@ class Row(NamedTuple):
     stopped: str
     cost: float | None = None
     why: str = ""
+    minimal: bool = False
+    radius: int = 0
+    optimal: bool = False
 
     @classmethod
     def of(cls, result: Counterfactual, graph: int) -> Self:
@@ -56,6 +60,9 @@ class Row(NamedTuple):
             result.stopped,
             result.cost,
             result.why,
+            result.certificate.minimal,
+            result.certificate.radius,
+            result.certificate.optimal,
         )
 
     def unpack(self, setting: Setting, data: GraphDataset, classes: tuple[str, ...] | None = None) -> Counterfactual:
@@ -80,6 +87,7 @@ class Row(NamedTuple):
             classes=classes or data.classes,
             moves=tuple(moves),
             cost=self.cost,
+            certificate=Certificate(bool(self.minimal), self.radius, bool(self.optimal)),
             why=self.why,
         )
 

@@ -61,6 +61,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             graph BLOB NOT NULL, answer TEXT NOT NULL, PRIMARY KEY (setting, run, number)) WITHOUT ROWID""",
     ),
     ("ALTER TABLE searches ADD COLUMN why TEXT NOT NULL DEFAULT ''",),
+    (
+        "ALTER TABLE searches ADD COLUMN minimal INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE searches ADD COLUMN radius INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE searches ADD COLUMN optimal INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 
 
