@@ -330,7 +330,7 @@ def test_a_sentence_says_why_nothing_was_found() -> None:
     bound = cg.find_counterfactual(stubborn, graph, "ofs", k=15, constraints=cg.Constraints(only="added"))
     assert "nothing that was tried within the constraints changes" in bound.sentence
     late = cg.find_counterfactual(stubborn, graph, "ofs", time_limit=1e-9)
-    assert late.sentence == "Graph 0 was not classified. No counterfactual was found: time was up."
+    assert late.sentence == "The graph was not classified. No counterfactual was found: time was up."
     back = cg.Counterfactual.from_dict(json.loads(json.dumps(few.to_dict())))
     assert back.sentence == few.sentence
 

@@ -207,6 +207,24 @@ def test_remembered_answers_mean_the_same_to_every_asker() -> None:
     assert box.computed == 9
 
 
+@pytest.mark.parametrize("scores", [False, True])
+def test_answers_may_be_told_what_they_mean(cohort: cg.GraphDataset, scores: bool) -> None:
+    signs = np.where(cohort.labels == 1, 1, -1)
+    machine = LogisticRegression().fit(cohort.edges, signs)
+    oracle = cg.Oracle(machine, classes={-1: cohort.classes[0], 1: cohort.classes[1]}, remember=True)
+    assert oracle.classes == cohort.classes
+    assert (np.where(oracle.ask(cohort.edges) == 1, 1, -1) == machine.predict(cohort.edges)).all()
+    named = LogisticRegression().fit(cohort.edges, cohort.labels)
+    for graph in cohort.edges[:3]:
+        spelled = cg.find_counterfactual(oracle, graph, dataset=cohort, scores=scores)
+        plain = cg.find_counterfactual(named, graph, dataset=cohort, scores=scores)
+        assert (spelled.sentence, spelled.calls) == (plain.sentence, plain.calls)
+    with pytest.raises(AnswerError, match=r"answered -1, which is none of 0 \(TD\), 1 \(ASD\)"):
+        cg.Oracle(machine, classes={0: "TD", 1: "ASD"}).ask(cohort.edges)
+    with pytest.raises(AnswerError, match=r"be asked by Oracle\(\.\.\., classes=\{-1: 'TD', \.\.\.\}\)"):
+        cg.find_counterfactuals(machine, cohort)
+
+
 def test_classes_in_another_order_are_mapped_by_name() -> None:
     box = cg.Oracle(lambda e: e.sum(axis=1) > 6, input="edges", classes=("ASD", "TD"))
     assert box.ask(GRAPHS, ("TD", "ASD")).tolist() == (~DENSE).astype(int).tolist()

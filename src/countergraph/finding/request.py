@@ -176,7 +176,7 @@ class Request:
             trace=tuple(record.trace),
             graph_index=index,
             run=self.runs[run],
-            subject=f"Graph {index}" if self.cohort is None else self.cohort.names[index],
+            subject=self._subject(index),
             atlas=self.atlas,
             moves=() if record.best is None else tuple(spoken(record.best, self._words[index])),
             cost=None if limits.costs is None or record.best is None else limits.cost(record.best),
@@ -184,6 +184,11 @@ class Request:
             certificate=self._certificate(record.proven),
         )
         return result if result.found else replace(result, why=self._why(result, record))
+
+    def _subject(self, index: int) -> str:
+        if self.cohort is not None:
+            return self.cohort.names[index]
+        return "The graph" if len(self.edges) == 1 else f"Graph {index}"
 
     def _certificate(self, proven: Proven) -> Certificate:
         """Return what is proven; under constraints, that nothing can be left out, and no more."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from countergraph.errors import AnswerError
-from countergraph.graphs.pairs import Floats
+from countergraph.graphs.pairs import Floats, Label
 
 Labels = NDArray[np.int64] | NDArray[np.str_]
 Classes = tuple[str, ...]
@@ -80,6 +81,15 @@ def _check_all_alike(answers: object) -> None:
         raise AnswerError(f"classes must be all integers or all strings; the black box answered {word!r} and {other!r}")
 
 
+def spelled(answers: Labels, meanings: Mapping[Label, str]) -> Labels:
+    """Return the names that checked answers stand for."""
+    strange = next((answer for answer in answers.tolist() if answer not in meanings), None)
+    if strange is not None:
+        listed = ", ".join(f"{answer!r} ({name})" for answer, name in meanings.items())
+        raise AnswerError(f"the black box answered {strange!r}, which is none of {listed}")
+    return np.array([meanings[answer] for answer in answers.tolist()], dtype=np.str_)
+
+
 def to_labels(answers: Labels, own: Classes | None, wanted: Classes | None) -> Labels:
     """Turn checked answers into labels, indices into ``wanted``.
 
@@ -113,5 +123,6 @@ def to_labels(answers: Labels, own: Classes | None, wanted: Classes | None) -> L
 def _none_of(classes: Classes, answer: str) -> AnswerError:
     listed = ", ".join(f"{label} ({name})" for label, name in enumerate(classes))
     return AnswerError(
-        f"the black box answered {answer}, which is none of the classes {listed}; it must answer these numbers or names"
+        f"the black box answered {answer}, which is none of the classes {listed}; it must answer these numbers or "
+        f"names or, if its answers mean these, be asked by Oracle(..., classes={{{answer}: {classes[0]!r}, ...}})"
     )

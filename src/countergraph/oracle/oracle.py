@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError, check_whole_numbers
 from countergraph.graphs.pairs import Bits, Floats, Label, digests, region_count
 from countergraph.oracle.adapters import ADAPTERS, Ask
-from countergraph.oracle.answers import Labels, Scored, read_answers, to_labels
+from countergraph.oracle.answers import Labels, Scored, read_answers, spelled, to_labels
 
 BATCH_BYTES = 256 * 2**20
 Known = TypeVar("Known")
@@ -30,7 +30,7 @@ class Oracle:
         (scikit-learn's shape) and ``"adjacency"`` for a plain callable.
     classes
         The names of the classes, by label. With them, an answer must be a label (0, 1, ...) or a name, and becomes a
-        label; without, any integer or string is a class.
+        label; without, any integer or string is a class. For other answers, what they mean: ``{-1: "TD", 1: "ASD"}``.
     remember
         Keep every answer, and never compute the same graph twice. ``asked`` still counts every question. A black box
         that contradicts itself is then taken at its first word, which no search can confirm: not for such a one.
@@ -55,7 +55,7 @@ class Oracle:
         black_box: object,
         input: Literal["adjacency", "edges", "networkx"] | None = None,  # noqa: A002 - the word users know
         *,
-        classes: Sequence[str] | None = None,
+        classes: Sequence[str] | Mapping[Label, str] | None = None,
         remember: bool = False,
         check_repeats: bool = False,
         batch_size: int | None = None,
@@ -70,7 +70,9 @@ class Oracle:
             check_whole_numbers(batch_size=(batch_size, 1))
         self.black_box = black_box
         self.input = kind
-        self.classes = None if classes is None else tuple(classes)
+        self.meanings: dict[Label, str] = dict(classes) if isinstance(classes, Mapping) else {}
+        names = self.meanings.values() if isinstance(classes, Mapping) else classes
+        self.classes = None if names is None else tuple(dict.fromkeys(names))
         self.check_repeats = check_repeats
         self.batch_size = batch_size
         self.asked = self.computed = self.inconsistent = 0
@@ -113,7 +115,7 @@ class Oracle:
         own = getattr(self.black_box, "classes_", range(shares.shape[1]))
         if len(own) != shares.shape[1]:
             raise AnswerError(f"predict_proba gave {shares.shape[1]} probabilities a graph for {len(own)} classes_")
-        columns = to_labels(read_answers(own, len(own)), self.classes, None if classes is None else tuple(classes))
+        columns = to_labels(self._read(own, len(own)), self.classes, None if classes is None else tuple(classes))
         strange = [label for label in labels.tolist() if label not in columns.tolist()]
         if strange:
             raise AnswerError(
@@ -189,7 +191,11 @@ class Oracle:
         return labels
 
     def _answer(self, edges: Bits) -> Labels:
-        return read_answers(self._call(self._ask, edges), len(edges))
+        return self._read(self._call(self._ask, edges), len(edges))
+
+    def _read(self, answers: Any, count: int) -> Labels:  # noqa: ANN401
+        labels = read_answers(answers, count)
+        return spelled(labels, self.meanings) if self.meanings else labels
 
     def _call(self, ask: Ask, edges: Bits) -> Any:  # noqa: ANN401
         self.computed += len(edges)

@@ -47,7 +47,7 @@ class Evidence:
     def refute(self, flips: Flips) -> None:
         """Take in that a set is no counterfactual."""
         if flips.size < self._size:
-            self._refuted[flips.size].add(int(np.bitwise_xor.reduce(self._numbers[flips])))
+            self._refuted[flips.size].add(self._key(flips))
 
     def only_below(self, size: int) -> None:
         """Mind only sets of fewer than ``size`` changes from now on: the best so far has no more."""
@@ -57,12 +57,15 @@ class Evidence:
 
     def about(self, best: Flips) -> Proven:
         """Return what is proven about a counterfactual."""
-        less_one = np.bitwise_xor.reduce(self._numbers[best]) ^ self._numbers[best]
+        less_one = self._numbers[best] ^ np.uint64(self._key(best))
         minimal = best.size == 1 or self._refuted[best.size - 1].issuperset(less_one.tolist())
         radius = 0
         while radius + 1 < best.size and len(self._refuted[radius + 1]) == comb(self._numbers.size, radius + 1):
             radius += 1
         return Proven(minimal, radius, optimal=radius == best.size - 1)
+
+    def _key(self, flips: Flips) -> int:
+        return int(np.bitwise_xor.reduce(self._numbers[flips]))
 
 
 @lru_cache(maxsize=4)

@@ -50,7 +50,7 @@ def _parts(value: object) -> Iterator[bytes]:
     elif isinstance(value, Model):
         yield from _parts([value.kind, value.estimator])
     elif isinstance(value, Oracle):
-        yield from _parts([value.input, value.classes, value.black_box])
+        yield from _parts([value.input, value.classes, value.meanings, value.black_box])
     elif isinstance(value, LinearRule):
         yield from _parts(["rule", value.vertex_sets, value.weights, value.intercept, value.n_regions, value.classes])
     elif isinstance(value, Tree):

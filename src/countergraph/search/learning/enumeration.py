@@ -20,8 +20,8 @@ def all_closer(task: Task, best: Flips | None) -> Search:
     best = None if best is None or not limits.within_most(best) else best
     for size in _sizes(task, best) if affordable(task, best) else ():
         for chosen in combinations(pool.tolist(), size):
-            flips = np.array(chosen, dtype=np.intp)
-            if best is not None and limits.cost(flips) >= limits.cost(best):
+            flips = task.leading(np.array(chosen, dtype=np.intp))
+            if not flips.size or (best is not None and limits.cost(flips) >= limits.cost(best)):
                 continue
             if not guide.knows(flips) and (yield flips).flipped:
                 if limits.costs is None:
