@@ -9,6 +9,7 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import InputError
+from countergraph.explain.chance import changes_of, pairs_against_chance, sums_against_chance
 from countergraph.explain.quality import typical_people
 from countergraph.graphs.pairs import pair_position, pairs_at
 from tests.conftest import random_graphs
@@ -120,7 +121,8 @@ def test_the_permutation_test_finds_what_is_planted_and_nothing_else() -> None:
     tests = planted.significance(300)
     assert tests["pair"]["p"].idxmin() == tests["pair"].index[17]
     assert tests["pair"]["observed"].iloc[17] == 60
-    table = planted.pair_table(300)
+    assert tests["pair"]["q"].iloc[17] < 1e-6, "however few simulations there are"
+    table = planted.pair_table
     i, j = pairs_at([17], 20)[0]
     assert (table.loc[0, "first"], table.loc[0, "second"]) == (atlas.names[i], atlas.names[j])
 
@@ -144,17 +146,52 @@ def test_p_values_are_those_of_the_null_however_long_the_counterfactuals() -> No
     rng, atlas = np.random.default_rng(0), cg.make_cohort(2, 10).atlas
 
     def p_values(size: int) -> np.ndarray:
-        graph = np.zeros(45, dtype=bool)
         rows = [
             cg.Counterfactual(graph, flips, 0, 1, {}, "x", {}, "finished", atlas=atlas, classes=("a", "b"))
-            for flips in (np.sort(rng.permutation(45)[:size]) for _ in range(20))
+            for graph, flips in ((rng.random(45) < 0.5, np.sort(rng.permutation(45)[:size])) for _ in range(20))
         ]
-        return cg.GlobalExplanation(cg.Counterfactuals(rows)).significance(200)["pair"]["p"].to_numpy()
+        return cg.GlobalExplanation(cg.Counterfactuals(rows)).significance(10)["pair"]["p"].to_numpy()
 
-    assert (p_values(45) == 1).all()
-    for size in (3, 36):  # drawn in two ways
+    np.testing.assert_allclose(p_values(45), 1)
+    for size in (3, 36):
         share = float(np.mean([p_values(size) <= 0.2 for _ in range(20)]))
         assert 0.1 < share <= 0.25, "of 900 p-values; many ties make it less than 0.2"
+
+
+def searched(n_graphs: int, runs: int, alike: bool, seed: int = 0) -> cg.Counterfactuals:
+    """Return counterfactuals of random changes, the same ones in all runs of a graph if these are alike."""
+    rng, atlas, rows = np.random.default_rng(seed), cg.Atlas.numbered(10), []
+    for index in range(n_graphs):
+        graph, flips = rng.random(45) < 0.4, rng.permutation(45)
+        for run in range(runs):
+            flips = flips if alike else rng.permutation(45)
+            where = {"graph_index": index, "run": run, "atlas": atlas, "classes": ("a", "b")}
+            rows.append(cg.Counterfactual(graph, np.sort(flips[:7]), 0, 1, {}, "x", {}, "finished", **where))
+    return cg.Counterfactuals(rows)
+
+
+def test_searching_everybody_more_often_makes_nothing_significant() -> None:
+    tests = [cg.GlobalExplanation(searched(30, runs, alike=True)).significance() for runs in (1, 20)]
+    for level in ("pair", "roi", "cell"):
+        once, often = (each[level] for each in tests)
+        assert (20 * once["observed"] == often["observed"]).all()
+        assert (once["q"] > 0.05).all()
+        if level == "pair":
+            np.testing.assert_allclose(once["p"], often["p"])
+        np.testing.assert_allclose(once["p"], often["p"], atol=0.1)
+
+
+@pytest.mark.parametrize("size", [4, 20])
+def test_exact_p_values_are_those_of_many_simulations(size: int) -> None:
+    """Sizes of pools for which the changes of a simulation are drawn in two ways."""
+    results = searched(size, 3, alike=False)
+    totals = cg.GlobalExplanation(results).counters.sum(axis=(0, 1))
+    people = changes_of(results)
+    exact = pairs_against_chance(totals, people)
+    drawn = sums_against_chance(totals, lambda totals: {"pair": totals}, people, 5000, np.random.default_rng(1))["pair"]
+    np.testing.assert_allclose(exact.p, drawn.p, atol=0.04)
+    np.testing.assert_allclose(exact.expected, drawn.expected, atol=0.15)
+    assert exact.expected.sum() == pytest.approx(totals.sum())
 
 
 def test_the_litmus_test_tells_right_from_wrong(results: cg.Counterfactuals) -> None:

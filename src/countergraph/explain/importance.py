@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from countergraph.errors import InputError
-from countergraph.explain.chance import against_chance, pools_of
+from countergraph.explain.chance import Beside, changes_of, pairs_against_chance, sums_against_chance
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Floats, Indices, at_regions, pair_ends
 from countergraph.results.counterfactual import Counterfactuals
@@ -153,12 +153,13 @@ class GlobalExplanation(Drawn):
                 added[each.flips[~each.original[each.flips]]] += 1
         return self.by_region(added, normalised), self.by_region(self.counters[label, 1], normalised)
 
-    def pair_table(self, permutations: int = 1000, seed: int = 0) -> pd.DataFrame:
-        """Return one row for each pair that ever changes, with a test against chance (see `significance`)."""
+    @cached_property
+    def pair_table(self) -> pd.DataFrame:
+        """One row for each pair that ever changes, the most often first, with a test against chance."""
         first, second = pair_ends(self.n_regions)
         total = self.counters.sum(axis=(0, 1))
         seen = np.flatnonzero(total)
-        tests = self.significance(permutations, seed)["pair"]
+        tests = self.significance()["pair"]
         names = np.array(self.atlas.names)
         frame = pd.DataFrame({"first": names[first[seen]], "second": names[second[seen]]})
         for name, row in zip(self.counter_names, self.counters.reshape(-1, total.size), strict=True):
@@ -167,8 +168,9 @@ class GlobalExplanation(Drawn):
         frame["p"], frame["q"] = tests["p"].to_numpy()[seen], tests["q"].to_numpy()[seen]
         return frame.sort_values("total", ascending=False, kind="stable").reset_index(drop=True)
 
+    @cached_property
     def cell_table(self) -> pd.DataFrame:
-        """Return one row for each two coarse regions between which anything changes, with a test against chance."""
+        """One row for each two coarse regions between which anything changes, with a test against chance."""
         tests = self.significance()["cell"]
         ends = [(a, b) for i, a in enumerate(self.region_names) for b in self.region_names[i:]]
         table = pd.DataFrame(ends, columns=["first", "second"])
@@ -183,10 +185,11 @@ class GlobalExplanation(Drawn):
     def significance(self, permutations: int = 1000, seed: int = 0) -> dict[str, pd.DataFrame]:
         """Test which pairs, regions and cells change more often than if the changes fell at random.
 
-        Under the null hypothesis every counterfactual changes as many pairs as it does, added ones among those absent
-        from its graph and removed ones among those present, but any of them. One-sided p-values come from simulating
-        that ``permutations`` times; q-values control the false discovery rate (Benjamini & Hochberg). Under constraints
-        chance is another, so nothing is tested there.
+        Under the null hypothesis the counterfactuals of a graph change as many pairs as they do, added ones among those
+        absent from it and removed ones among those present, but any of them; what several of them change, they change
+        together. So a graph counts once, however often it is searched. One-sided p-values are exact for pairs; for
+        regions and cells they come from simulating that ``permutations`` times. q-values control the false discovery
+        rate (Benjamini & Hochberg). Under constraints chance is another, so nothing is tested there.
 
         Returns
         -------
@@ -195,29 +198,27 @@ class GlobalExplanation(Drawn):
         """
         key = (permutations, seed)
         if key not in self._tests:
-            self._tests[key] = self._simulate(permutations, np.random.default_rng(seed))
+            self._tests[key] = self._test(permutations, np.random.default_rng(seed))
         return self._tests[key]
 
     @cached_property
     def _tests(self) -> dict[tuple[int, int], dict[str, pd.DataFrame]]:
         return {}
 
-    def _simulate(self, permutations: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
+    def _test(self, permutations: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
         totals = self.counters.sum(axis=(0, 1))
-        tests = against_chance(totals, self._levels, pools_of(self.results.found), permutations, rng)
-        tables = {level: pd.DataFrame(test._asdict(), index=self._level_names(level)) for level, test in tests.items()}
         if any(each.limited for each in self.results):
-            for table in tables.values():
-                table[["expected", "p", "q"]] = np.nan
-        return tables
+            levels = {"pair": totals, **self._sums(totals)}
+            tests = {level: Beside(values, *np.full((3, values.size), np.nan)) for level, values in levels.items()}
+        else:
+            people = changes_of(self.results)
+            sums = sums_against_chance(totals, self._sums, people, permutations, rng)
+            tests = {"pair": pairs_against_chance(totals, people), **sums}
+        return {level: pd.DataFrame(test._asdict(), index=self._level_names(level)) for level, test in tests.items()}
 
-    def _levels(self, totals: Floats) -> dict[str, Floats]:
+    def _sums(self, totals: Floats) -> dict[str, Floats]:
         cells = self.by_region(totals).to_numpy()
-        return {
-            "pair": totals,
-            "roi": at_regions(totals),
-            "cell": cells[np.triu_indices(len(cells))],
-        }
+        return {"roi": at_regions(totals), "cell": cells[np.triu_indices(len(cells))]}
 
     def _level_names(self, level: str) -> list[str]:
         if level == "roi":

@@ -164,8 +164,8 @@ class Report:
         if self.whole is not None:
             tables["regions"] = self.whole.roi_table
             if self.data.atlas.regions is not None:
-                tables["cells"] = self.whole.cell_table()
-            tables["pairs"] = self.whole.pair_table()
+                tables["cells"] = self.whole.cell_table
+            tables["pairs"] = self.whole.pair_table
         if self.litmus is not None:
             tables["litmus"] = self.litmus.listing
         if self.people:
