@@ -85,8 +85,9 @@ def test_who_finds_nothing_asks_again_when_all_others_have_learned() -> None:
     weights[pairs_within(range(15), N)] = 1
     weights[pairs_within(range(15, 40), N)] = -1
     graphs, asked = GRAPHS[:24], cg.Constraints(only="added")
-    results = cg.find_counterfactuals(box(weights, np.sort(graphs @ weights)[-2] - 0.5), graphs, constraints=asked)
-    assert len(results.found) >= 20
+    black_box = box(weights, np.sort(graphs @ weights)[-2] - 0.5)
+    found = [len(cg.find_counterfactuals(black_box, graphs, constraints=asked, seed=seed).found) for seed in range(3)]
+    assert np.mean(found) >= 19
 
 
 def test_no_proposal_names_a_pair_twice_where_edges_are_kept() -> None:

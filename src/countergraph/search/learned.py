@@ -1,6 +1,6 @@
 """The search that learns: every answer, to any search of the run, tells all of them what to ask next.
 
-1. Forward: the orders that the answers so far, the nearest graphs and chance suggest race to a first crossing. Where
+1. Forward: the orders that the answers so far, the nearest graphs, degrees and chance suggest race to a crossing. Where
    nothing but chance suggests anything, random sets are asked about, each a little larger than the one before. What
    chance found is winnowed and, for a graph of which nothing else is known, sifted. Who has found nothing waits for
    what all others learn, and follows that.
@@ -9,7 +9,7 @@
 3. Backward: changes are undone in chunks, those thought least useful first, until each that is left was tried.
 4. A last look, when all searches of the run are done: what they have learned since may know better. A graph that has
    hardly any company is instead looked at a second time, by its own answers alone, since the labels of a dataset may
-   mislead; what is closer counts.
+   mislead; and what is closer counts. It is also asked about at the ends of its degrees.
 5. Where the cheapest changes are more than there may be, the fewest are sought, and made cheaper.
 6. Where few enough sets of changes could be closer than the best, all of them are asked about, smallest first.
 
@@ -30,19 +30,20 @@ from countergraph.search.learning.enumeration import affordable, all_closer
 from countergraph.search.learning.glimpses import anywhere, glimpses
 from countergraph.search.learning.guide import guide_of, unaided
 from countergraph.search.learning.improvement import closer_part, improved
-from countergraph.search.learning.proposals import STARTS, guided, what_all_learned
+from countergraph.search.learning.proposals import INFORMED, guided, what_all_learned
 from countergraph.search.learning.race import race
 from countergraph.search.learning.sift import sifted
+from countergraph.search.learning.slant import STEEP, contrasted, levelled
 from countergraph.search.learning.winnow import winnowed
 from countergraph.search.limits import Limits
 from countergraph.search.parts.orders import random_order
-from countergraph.search.parts.prefix import shortened, stretched
+from countergraph.search.parts.prefix import bisected, shortened, stretched
 from countergraph.search.parts.trim import trimmed
 
 COARSE = 1 / 10
 """A graph alone is winnowed in chunks of at least this share of what is left ..."""
 SHORT = 20
-"""... and sifted if more changes than this are left."""
+"""... and sifted if more changes than this are left. So many or fewer are not looked for at the ends of the degrees."""
 AGAIN = 0.65
 """What is undone down to this share is worth proposing around it again."""
 FEW = 4
@@ -57,7 +58,11 @@ def learned(task: Task, start: Flips) -> Search:
     best = yield from _forward(free)
     if best is not None:
         best = yield from _closer(free, best)
-        best = yield from (_second_look if guide_of(task).lonely else _last_look)(free, best)
+        if guide_of(task).lonely:
+            best = yield from _second_look(free, best)
+            best = yield from _at_the_ends(free, best)
+        else:
+            best = yield from _last_look(free, best)
         if task.limits.costs is not None and not task.limits.within_most(best):
             best = yield from _fewer(task, best)
     yield from all_closer(task, best)
@@ -119,13 +124,23 @@ def _second_look(task: Task, best: Flips) -> Part:
     return best if found is None else min(best, found, key=task.limits.rank)
 
 
+def _at_the_ends(task: Task, best: Flips) -> Part:
+    """See whether half as many changes do where all are at the regions with most connections, or with fewest."""
+    for order in (contrasted, levelled) if best.size > SHORT else ():
+        fewer = closer_part(task, order(task, STEEP)[: best.size // 2], best)
+        if fewer.size and (yield fewer).flipped:
+            return (yield from _closer(task, task.leading((yield from bisected(fewer)))))
+    return best
+
+
 def _forward(task: Task) -> Attempt:
-    orders = [start(task) for start in STARTS]
-    if not any(order.size for order, start in zip(orders, STARTS, strict=True) if start is not random_order):
+    orders, anyhow = [start(task) for start in INFORMED], random_order(task)
+    if not any(order.size for order in orders):
         found = yield from glimpses(task)
     else:
-        found, winner = yield from race(orders, guide_of(task).starts, task.rng)
-        if found is not None and STARTS[winner] is not random_order:
+        by_chance = (anyhow, contrasted(task), levelled(task))
+        found, winner = yield from race([*orders, *by_chance], guide_of(task).starts, task.rng)
+        if found is not None and winner < len(orders):
             return task.leading(found)
     for order in (task.rng.permutation(task.removals), task.rng.permutation(task.additions)):
         if found is None:

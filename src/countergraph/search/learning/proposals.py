@@ -12,9 +12,10 @@ import numpy as np
 from countergraph.graphs.pairs import Floats
 from countergraph.search.conversation import Flips, Task
 from countergraph.search.learning.guide import guide_of
+from countergraph.search.learning.slant import STEEP, contrasted, levelled
 from countergraph.search.learning.views import BY_COUNT, BY_DEGREE
 from countergraph.search.parts.mutations import fresh, thinned
-from countergraph.search.parts.orders import random_order, strongest
+from countergraph.search.parts.orders import strongest
 
 DARING = 0.3
 LEANING = 1.0
@@ -94,6 +95,16 @@ def by_count(task: Task, best: Flips) -> Flips:
     return guide_of(task).walk(BY_COUNT, room(task, best), DARING * task.rng.random(task.graph.size))
 
 
+def contrasting(task: Task, best: Flips) -> Flips:
+    """Add where there are most connections, or remove where there are fewest."""
+    return contrasted(task, STEEP)[: room(task, best)]
+
+
+def levelling(task: Task, best: Flips) -> Flips:
+    """Add where there are fewest connections, or remove where there are most."""
+    return levelled(task, STEEP)[: room(task, best)]
+
+
 def swapped(task: Task, best: Flips) -> Flips:
     """Destroy and repair: undo some changes, the weakest or any, and make one less of those that look strongest."""
     guide = guide_of(task)
@@ -117,14 +128,14 @@ def _strongest(task: Task, gains: Floats, size: int) -> Flips:
 
 
 Start = Callable[[Task], Flips]
-STARTS: tuple[Start, ...] = (
+INFORMED: tuple[Start, ...] = (
     what_all_learned,
     towards_the_nearest,
     towards_like_components,
     towards_like_degrees,
     towards_like_counts,
-    random_order,
 )
+"""The starts that know something of other graphs."""
 Proposal = Callable[[Task, Flips], Flips]
 TOGETHER: tuple[Proposal, ...] = (
     guided,
@@ -134,10 +145,12 @@ TOGETHER: tuple[Proposal, ...] = (
     by_component,
     by_degree,
     by_count,
+    contrasting,
+    levelling,
     swapped,
     thinned,
     fresh,
 )
 """The ways of a graph in company."""
-UNAIDED = tuple(way for way in TOGETHER if way is not lopsided)
-"""Those of a graph with no company and no dataset: it came no closer by leaning."""
+UNAIDED = tuple(way for way in TOGETHER if way not in (lopsided, contrasting, levelling))
+"""Those of a graph with no company and no dataset: it came no closer by leaning, and looks at the ends by itself."""
