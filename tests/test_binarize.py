@@ -39,8 +39,10 @@ def test_density_is_exact_even_with_ties(seed: int, density: float) -> None:
     if (weights > 0).sum() < round(density * 45) < 45 and density < 1:
         with pytest.raises(InputError, match="would keep connections of the lowest weight there is, 0, which many"):
             cg.binarize(weights, f"density:{density}")
-    elif density not in (0, 1) and round(density * 45) == 45:
-        return
+    elif round(density * 45) in (0, 45):
+        what = "no" if round(density * 45) == 0 else "every"
+        with pytest.raises(InputError, match=f"keeps {what} connection, so there is no network left|which many have"):
+            cg.binarize(weights, f"density:{density}")
     else:
         assert cg.binarize(weights, f"density:{density}").sum() == round(density * 45)
 

@@ -46,7 +46,7 @@ def test_train_then_explain(place: Path) -> None:
     assert asked.returncode == 0, asked.stderr
     assert "p 3 is classified as" in asked.stdout
     assert "questions to the model" in asked.stdout
-    [saved] = json.loads((place / "p.json").read_text())
+    [saved] = json.loads((place / "p.json").read_text())["results"]
     assert saved["sentence"] in asked.stdout.replace("\n", " ")
 
 
@@ -202,7 +202,7 @@ def test_what_was_found_is_not_lost_when_its_proof_is_interrupted(place: Path, t
     said, _ = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "subject-003 is classified as" in said
-    [found] = json.loads((tmp_path / "found.json").read_text())
+    [found] = json.loads((tmp_path / "found.json").read_text())["results"]
     assert found["subject"] == "subject-003"
 
 
@@ -287,7 +287,9 @@ def test_what_is_proven_is_written_too(place: Path, tmp_path: Path) -> None:
     words = ("explain", place / "cohort.npz", place / "model.cgm", "--subject", "subject-005", "--method", "ofs")
     done = countergraph(*words, "--certify", 1, "--runs", 2, "--out", "why.json", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "why.json").read_text()) == json.loads(done.stdout)
+    told = json.loads(done.stdout)
+    assert json.loads((tmp_path / "why.json").read_text())["results"] == told
+    assert [each.sentence for each in cg.load_results(tmp_path / "why.json")] == [each["sentence"] for each in told]
     assert {each["certificate"]["calls"] > 0 for each in json.loads(done.stdout)} == {False, True}
 
 

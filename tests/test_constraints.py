@@ -167,7 +167,7 @@ def test_what_was_asked_is_kept_with_the_result(cohort: cg.GraphDataset, model: 
         ({"keep_edges": True, "most": 1}, "most must be at least 2"),
         ({"within": ["front"], "frozen_regions": ["front"]}, "leave no pair that may change"),
         ({"frozen_pairs": [(1, 1)]}, "a pair has two regions"),
-        ({"within": ["sideways"]}, "no coarse region is called 'sideways'"),
+        ({"within": ["sideways"]}, "no region or coarse region is called 'sideways'"),
         ({"between": ["front"]}, "between takes pairs, not 'front'"),
         ({"cost": "gold"}, "no cost is called 'gold'"),
         ({"cost": [["a"]]}, "cost must be length, plausible or numbers"),

@@ -248,7 +248,7 @@ def test_what_cannot_be_explained_is_refused(results: cg.Counterfactuals, cohort
     bare = cg.find_counterfactuals(lambda a: a.sum(axis=(1, 2)) > 76, cohort.edges[:3])
     with pytest.raises(InputError, match="whose classes have names"):
         cg.GlobalExplanation(bare)
-    with pytest.raises(InputError, match="region numbers from 0 to 19"):
+    with pytest.raises(InputError, match="numbers of regions, from 0 to 19"):
         cg.litmus(cg.GlobalExplanation(results), [20])
     with pytest.raises(InputError, match="regions that the model does not use"):
         cg.litmus(cg.GlobalExplanation(results), range(20))

@@ -268,7 +268,7 @@ def test_one_folder_and_a_table_of_labels(tmp_path: Path) -> None:
     series = pd.Series({"s1": "patient", "s2": "control", "s3": "patient"})
     assert cg.load_dataset(tmp_path, labels=series).labels.tolist() == [1, 0, 1]
     (tmp_path / "labels.md").rename(tmp_path / "labels.csv")
-    with pytest.raises(InputError, match="labels has no entry for s2; every subject"):
+    with pytest.raises(InputError, match="labels has no entry for s2, or says n/a; every subject"):
         cg.load_dataset(tmp_path, labels={"s1": "a", "s3": "b", "labels": "a"})
     with pytest.raises(FileError, match=r"one for each class, or labels= .*found none"):
         cg.load_dataset(tmp_path)

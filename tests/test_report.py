@@ -194,7 +194,7 @@ def test_nothing_breaks_where_little_is_found(cohort: cg.GraphDataset, tmp_path:
     constant.save(tmp_path / "constant.html")
     text = (tmp_path / "constant.html").read_text()
     assert "Nothing that was tried changed" in text
-    assert "No counterfactual was found for 24 of them" in text
+    assert "<code>ofs+obs</code> found no counterfactual for 24 of them" in text
     json.dumps(constant.to_dict(), allow_nan=False)
     stubborn = cg.make_report(RULE, cohort, "ofs+obs", runs=1, max_calls=2, k=4, subjects=1, local_runs=3)
     assert 0 < len(stubborn.results.found) < len(stubborn.results)

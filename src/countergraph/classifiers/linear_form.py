@@ -69,7 +69,7 @@ def linear_form(model: object) -> LinearInEdges | None:
         last = model[1]
         if _is_binary_linear(last):
             n_regions = region_count(model[0].n_features_in_)
-            intercept, classes = float(last.intercept_[0]), last.classes_.tolist()
+            intercept, classes = float(np.ravel(last.intercept_)[0]), last.classes_.tolist()
             return LinearRule(model[0].subgraphs_, last.coef_[0], intercept, n_regions, classes)
         return None
     if isinstance(model, Pipeline) and len(model) > 1 and isinstance(model[0], StandardScaler):

@@ -25,6 +25,7 @@ from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.classifiers.linear_svm import LinearSVM
 from countergraph.classifiers.sub2vec import Sub2Vec
 from countergraph.errors import InputError
+from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, Floats, pair_count
 
@@ -108,6 +109,11 @@ class Model:
     accuracy: Accuracy
     region_names: tuple[str, ...] | None = None
     """The regions it was trained on; None in model files that were written before 0.8.0."""
+
+    @property
+    def regions(self) -> Atlas | None:
+        """The regions it was trained on, by name only."""
+        return None if self.region_names is None else Atlas(self.region_names, name=self.atlas)
 
     def predict(self, edges: Bits) -> NDArray[np.int64]:
         """Return the label of each graph (graphs, pairs)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated
 
@@ -42,6 +41,7 @@ def demo(
         from countergraph.graphs.files import save_dataset
         from countergraph.plots.style import save_picture
         from countergraph.report.report import Report
+        from countergraph.results.files import save_results
 
     mark = folder / ".countergraph-demo"
     if folder.exists() and any(folder.iterdir()) and not mark.exists():
@@ -79,7 +79,7 @@ def demo(
         report.save(paths["report.html"])
         save_dataset(data, paths["cohort.npz"])
         save_model(model, paths["model.cgm"])
-        paths["results.json"].write_text(json_module.dumps([each.to_dict() for each in results]), encoding="utf-8")
+        save_results(results, paths["results.json"])
         save_picture(person.plot(), paths["person.png"])
     if json:
         print_json({"files": [str(path) for path in paths.values()], "person": person.to_dict()})

@@ -140,16 +140,18 @@ def explain(
     from countergraph.explain.plausibility import plain_results
 
     best = results.closest() or results[0]
-    if certify is not None and best.found and stopped is None:
+    free = certify is None and diverse is None and _is_cheap_to_prove(black_box, best)
+    radius = 0 if free else certify
+    if radius is not None and best.found and stopped is None:
         from countergraph.results.counterfactual import Counterfactuals
 
-        proven, stopped = _proven(black_box, best, certify)
+        proven, stopped = _proven(black_box, best, radius)
         results = Counterfactuals([proven if each is best else each for each in results])
         best = proven
     differing = None if diverse is None or not best.found else Diverse(results, diverse)
     plain = plain_results(results, data) if diverse is None else plain_diverse(differing, data, best.sentence)
     for path in targets:
-        _write(path, plain, differing or best)
+        _write(path, results, plain, differing or best)
     if json:
         print_json(plain)
     else:
@@ -168,6 +170,14 @@ def explain(
         raise stopped  # what was found until then is shown and written
     if not best.found:
         raise typer.Exit(1)
+
+
+def _is_cheap_to_prove(black_box: object, best: Counterfactual) -> bool:
+    """Tell whether arithmetic knows the closest counterfactual, and no other method and no constraint was asked for."""
+    from countergraph.finding.request import oracle_of
+    from countergraph.finding.white_box import white_box
+
+    return best.method == "learned" and not best.limited and white_box(oracle_of(black_box)) is not None
 
 
 def _proven(
@@ -207,13 +217,19 @@ def _finder(
     return partial(resume_counterfactuals, store, box=box_name(model), runs=runs)
 
 
-def _write(path: Path, plain: object, picture: Drawn) -> None:
-    if path.suffix == ".json":
-        path.write_text(json_module.dumps(plain), encoding="utf-8")
-        return
-    from countergraph.plots.style import save_picture
+def _write(path: Path, results: Counterfactuals, plain: Any, picture: Drawn) -> None:  # noqa: ANN401
+    """Write a picture, what differs, or results that `load_results` reads."""
+    from countergraph.graphs.files import write_whole
+    from countergraph.results.files import save_plain_results
 
-    save_picture(picture.plot(), path)
+    if path.suffix != ".json":
+        from countergraph.plots.style import save_picture
+
+        save_picture(picture.plot(), path)
+    elif isinstance(plain, list):
+        save_plain_results(results, plain, path)
+    else:
+        write_whole(path, json_module.dumps(plain).encode())
 
 
 def _plausible(best: Counterfactual, data: GraphDataset) -> str:

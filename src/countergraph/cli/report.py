@@ -147,6 +147,8 @@ def report(
         print_json({"out": str(path), "figures": [str(each) for each in pictures], "headline": made.headline})
     else:
         say(made.headline)
+        for caution in made.cautions:
+            err.print(f"caution: {caution}", highlight=False, soft_wrap=True)
         say(f"written: {path}" + (f", and {len(pictures)} pictures in {figures}" if figures is not None else ""))
     if not found:
         raise typer.Exit(1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from countergraph.datasets.labels import as_labels, coded, order_classes, subject_of
 from countergraph.errors import FileError, InputError
 from countergraph.graphs.atlas import Atlas, load_aal116, read_atlas
 from countergraph.graphs.binarize import binarize as binarize_weights
@@ -16,23 +16,6 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.files import MATRIX_READERS, read_matrix
 from countergraph.graphs.pairs import Bits, Floats, as_edge_vector, region_count, upper_triangle
 
-CONTROL_NAMES = (
-    "control",
-    "controls",
-    "td",
-    "tdc",
-    "tc",
-    "hc",
-    "cn",
-    "nc",
-    "healthy",
-    "typically developing",
-)
-COLUMNS = {
-    "name": ("name", "participant_id", "subject"),
-    "label": ("label", "diagnosis", "group", "class"),
-}
-"""What the columns of a table of labels may be called; those of BIDS among them."""
 UMCD_MATRIX = "_connectivity_matrix_file.txt"
 
 
@@ -69,8 +52,9 @@ def load_folder(
         paths = [path for path in _matrix_files(folder) if not _same_file(path, labels)]
         if not paths:
             raise FileError(f"{folder}: has no matrices ({', '.join(MATRIX_READERS)}) to label")
-        names = [path.stem for path in paths]
-        codes, classes = _coded(folder, names, _labels(labels), control)
+        given = as_labels(labels)
+        names = [subject_of(path.stem, given) for path in paths]
+        codes, classes = coded(folder, names, given, control)
         edges, regions = _read_graphs(paths, binarize, resolve_atlas(atlas))
         return _dataset(folder, edges, codes, names, classes, regions, about)
     groups = {each.name: _matrix_files(each) for each in sorted(folder.iterdir()) if each.is_dir() and _shown(each)}
@@ -109,12 +93,12 @@ def load_umcd(
         As in `load_folder`.
     """
     folder = Path(folder)
-    given = _labels(labels)
+    given = as_labels(labels)
     paths = sorted(folder.glob(f"*{UMCD_MATRIX}"))
     names = [path.name.removesuffix(UMCD_MATRIX) for path in paths]
     if not paths:
         raise FileError(f"{folder}: has no file that ends in {UMCD_MATRIX}")
-    codes, classes = _coded(folder, names, given, control)
+    codes, classes = coded(folder, names, given, control)
     atlases = [_umcd_atlas(folder, name) for name in names]
     for name, each in zip(names, atlases, strict=True):
         if each != atlases[0]:
@@ -135,59 +119,6 @@ def _shown(path: Path) -> bool:
 
 def _same_file(path: Path, labels: Mapping[str, str] | str | Path) -> bool:
     return isinstance(labels, str | Path) and Path(labels).exists() and path.samefile(labels)
-
-
-def _coded(folder: Path, names: list[str], given: dict[str, str], control: str | None) -> tuple[list[int], list[str]]:
-    """Return the label of each subject, and the classes."""
-    missing = [name for name in names if name not in given]
-    if missing:
-        raise InputError(f"labels has no entry for {', '.join(missing[:3])}; every subject of {folder} needs one")
-    try:
-        classes = order_classes(sorted({given[name] for name in names}), control)
-    except InputError as error:
-        raise FileError(f"{folder}: {error}") from None
-    return [classes.index(given[name]) for name in names], classes
-
-
-def _labels(labels: Mapping[str, str] | str | Path) -> dict[str, str]:
-    if isinstance(labels, str | Path):
-        return read_labels(Path(labels))
-    if not hasattr(labels, "items"):
-        raise InputError(f"labels must map names to classes, or be the path of a table, not {type(labels).__name__}")
-    return {str(name): str(label) for name, label in labels.items()}
-
-
-def read_labels(path: Path) -> dict[str, str]:
-    """Read a table, commas or tabs between, with a column of names and one of labels, called as in `COLUMNS`."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ","))
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: cannot be read ({error})") from error
-    header = [name for name in rows[0] if name is not None] if rows else []
-    chosen = [next((name for name in names if name in header), None) for names in COLUMNS.values()]
-    for what, column in zip(COLUMNS, chosen, strict=True):
-        if column is None:
-            raise FileError(f"{path}: needs a column called {' or '.join(COLUMNS[what])}; it has {', '.join(header)}")
-    labels: dict[str, str] = {}
-    for number, row in enumerate(rows, start=2):
-        name, label = ((row[str(column)] or "").strip() for column in chosen)
-        if not name or not label:
-            raise FileError(f"{path}: line {number} lacks a {chosen[0] if not name else chosen[1]}")
-        if labels.setdefault(name, label) != label:
-            raise FileError(f"{path}: labels {name!r} as {label} and as {labels[name]}")
-    return labels
-
-
-def order_classes(names: Sequence[str], control: str | None) -> list[str]:
-    """Put the control group first, then the others in alphabetical order."""
-    if len(names) < 2:
-        raise InputError(f"at least two classes are needed to tell apart; found only {', '.join(names) or 'none'}")
-    if control is not None and control not in names:
-        raise InputError(f"control must be one of {', '.join(names)}, not {control!r}")
-    usual = [name for name in names if name.lower() in CONTROL_NAMES]
-    first = control or (usual[0] if len(usual) == 1 else min(names))
-    return [first, *sorted(name for name in names if name != first)]
 
 
 def resolve_atlas(atlas: Atlas | str | Path | None) -> Atlas | None:

@@ -40,6 +40,8 @@ class GlobalExplanation(Drawn):
             raise InputError("none of the searches found a counterfactual, so there is nothing to explain")
         if self.results[0].classes is None:
             raise InputError("a global explanation needs results whose classes have names: search a GraphDataset")
+        if any(each.classes != self.classes or each.n_regions != self.n_regions for each in self.results):
+            raise InputError("results that are explained together must have the same regions and the same classes")
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -18,6 +18,9 @@ from countergraph.finding.white_box import white_box
 from countergraph.graphs.pairs import Bits, Floats
 from countergraph.results.drawn import Drawn
 
+NEGLIGIBLE = 1e-6
+"""A set of so little of the largest weight is not used."""
+
 
 @dataclass(frozen=True, eq=False)
 class Litmus(Drawn):
@@ -50,8 +53,9 @@ class Litmus(Drawn):
 def used_vertices(black_box: object, classes: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """Return the regions that a black box is known to use, by the rows of the ROI strip in which they should show.
 
-    A rule that counts the edges inside vertex sets uses these; of any other black box nothing is known. Edges inside a
-    set that speaks for a class are removed from its graphs and added to those of the other.
+    A rule that counts the edges inside vertex sets uses these, but for sets that have next to no weight; of any other
+    black box nothing is known. Edges inside a set that speaks for a class are removed from its graphs and added to
+    those of the other.
     """
     rule = white_box(black_box)
     if not isinstance(rule, LinearRule):
@@ -59,18 +63,27 @@ def used_vertices(black_box: object, classes: Sequence[str]) -> dict[str, tuple[
     low, high = black_box.classes if isinstance(black_box, Model) else classes
     rows: dict[str, tuple[int, ...]] = {}
     for vertices, weight in zip(rule.vertex_sets, rule.weights, strict=True):
+        if abs(weight) < NEGLIGIBLE * np.abs(rule.weights).max():
+            continue
         for name in (f"{low} +", f"{high} -") if weight > 0 else (f"{low} -", f"{high} +"):
             rows[name] = tuple(sorted({*rows.get(name, ()), *vertices}))
     return rows
 
 
 def litmus(explanation: GlobalExplanation, vertices: Iterable[int | str]) -> Litmus:
-    """Compare the importance of the regions with the ``vertices`` that the model truly uses, by number or by name."""
+    """Compare the importance of the regions with the ``vertices`` that the model truly uses.
+
+    They are given by number, by name, or as a mask with one truth value for each region.
+    """
     used = np.zeros(explanation.n_regions, dtype=bool)
-    names = [explanation.atlas.index(each) if isinstance(each, str) else each for each in vertices]
-    given = np.array(names, dtype=np.intp)
-    if not given.size or given.min() < 0 or given.max() >= used.size:
-        raise InputError(f"vertices must be region numbers from 0 to {used.size - 1}, at least one")
+    listed = [explanation.atlas.index(each) if isinstance(each, str) else each for each in vertices]
+    given = np.array(listed)
+    masked = given.dtype == np.bool_ and given.shape == used.shape
+    whole = given.dtype.kind in "iu" and given.size > 0 and 0 <= given.min() <= given.max() < used.size
+    if not (masked and given.any()) and not whole:
+        raise InputError(
+            f"vertices must be numbers of regions, from 0 to {used.size - 1}, or names, at least one, or a mask"
+        )
     used[given] = True
     if used.all():
         raise InputError("a litmus test needs regions that the model does not use, too")

@@ -16,6 +16,7 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats, Indices, pairs_at
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.results.drawn import Drawn
+from countergraph.results.wording import count
 
 RESAMPLES = 1000
 SPLITS = 50
@@ -114,10 +115,11 @@ class LocalExplanation(Drawn):
     def stability(self) -> float:
         """The rank correlation of the shares between two halves of the counterfactuals, averaged over random halves.
 
-        1 if more counterfactuals would not change the order of the pairs; NaN with fewer than four.
+        1 if more counterfactuals would not change the order of the pairs; NaN with fewer than four, or where all pairs
+        are changed as often, so that there is no order.
         """
         pairs, changes = self._changes
-        if len(changes) < 4 or pairs.size < 2:
+        if len(changes) < 4 or pairs.size < 2 or np.ptp(changes, axis=0).max() == 0:
             return float("nan")
         rng, total = np.random.default_rng(self.seed), []
         for _ in range(SPLITS):
@@ -134,10 +136,9 @@ class LocalExplanation(Drawn):
     def caption(self) -> str:
         """Whom it is about, and how far it can be trusted."""
         name = self.example.class_name(self.example.original_class)
-        return (
-            f"What makes {self.example.subject} {name}: from {len(self.results.found)} counterfactuals, "
-            f"stability {self.stability:.2f}."
-        )
+        stable = "" if np.isnan(self.stability) else f", stability {self.stability:.2f}"
+        found = count(len(self.results.found), "counterfactual")
+        return f"What makes {self.example.subject} {name}: from {found}{stable}."
 
     @property
     def listing(self) -> pd.DataFrame:

@@ -40,7 +40,8 @@ class Constraints:
     within
         Coarse regions: only pairs inside one of them may change.
     between
-        Pairs of coarse regions: only pairs from the one to the other may change. With ``within``, either may.
+        Pairs of regions, coarse or single ones ("Thalamus_L"): only pairs from the one to the other may change. With
+        ``within``, either may.
     cost
         What is minimised instead of the number of changes: a number above 0 for each pair, as an edge vector or a
         matrix (for example how far the correlation was from the threshold); ``"length"`` in mm; or ``"plausible"``,
@@ -193,12 +194,15 @@ def _plain(roi: Roi) -> Roi:
 
 
 def _members(name: str, atlas: Atlas | None) -> Bits:
-    """Tell which regions belong to a coarse region."""
-    if atlas is None or atlas.regions is None:
+    """Tell which regions belong to a coarse region, or are the one of that name."""
+    coarse = None if atlas is None else atlas.regions
+    if atlas is not None and name in atlas.names and name not in (coarse or ()):
+        return np.array([own == name for own in atlas.names])
+    if atlas is None or coarse is None:
         raise InputError(f"to speak of {name!r} the atlas must say which coarse region each region belongs to")
-    if name not in atlas.regions:
-        raise unknown("coarse region", name, dict.fromkeys(atlas.regions))
-    return np.array([own == name for own in atlas.regions])
+    if name not in coarse:
+        raise unknown("region or coarse region", name, dict.fromkeys([*coarse, *atlas.names]))
+    return np.array([own == name for own in coarse])
 
 
 def _vertex(roi: Roi, n: int, atlas: Atlas | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,7 @@ def find_diverse(
     m: int = 3,
     runs: int = 20,
     constraints: Constraints | None = None,
+    time_limit: float | None = None,
     **options: Any,  # noqa: ANN401
 ) -> Counterfactuals:
     """Find counterfactuals to choose ``m`` different ones from (see `Diverse`).
@@ -35,15 +37,22 @@ def find_diverse(
         As in `find_counterfactuals`.
     graph
         One graph: a `GraphDataset` of one, or an array as `find_counterfactuals` takes.
+    time_limit
+        Seconds for all of it.
     """
     check_whole_numbers(m=(m, 1), runs=(runs, 1))
     graphs = graph if isinstance(graph, GraphDataset) else _stack(np.asarray(graph))
     if len(graphs) != 1:
         raise InputError(f"diverse counterfactuals are of one graph, not of {len(graphs)}")
+    deadline = np.inf if time_limit is None else time.monotonic() + time_limit
+    options["time_limit"] = time_limit
     first = find_counterfactuals(black_box, graphs, runs=runs, constraints=constraints, **options)
     results, best = list(first), first.closest()
     base = constraints or Constraints()
     while best is not None and len(results) < runs + m - 1:
+        if time_limit is not None and (left := deadline - time.monotonic()) <= 0:
+            break
+        options["time_limit"] = None if time_limit is None else left
         base = replace(base, frozen_pairs=[*base.frozen_pairs, *best.removed, *best.added])
         try:
             [other] = find_counterfactuals(black_box, graphs, constraints=base, **options)

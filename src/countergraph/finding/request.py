@@ -104,9 +104,11 @@ class Request:
 
     @property
     def atlas(self) -> Atlas | None:
-        """What the regions are."""
+        """What the regions are; where no data say so, by what a model was trained on."""
         known = self.dataset if self.cohort is None else self.cohort
-        return None if known is None else known.atlas
+        if known is not None:
+            return known.atlas
+        return self.oracle.black_box.regions if isinstance(self.oracle.black_box, Model) else None
 
     @cached_property
     def parameters(self) -> dict[str, Any]:

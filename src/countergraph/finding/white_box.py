@@ -43,6 +43,7 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
         raise InputError(f"the rule has {coefficients.size} pairs, the graph {edges.size}: they differ in regions")
     flips = closest_crossing(edges, coefficients, intercept)
     above = settled(coefficients[edges].sum() + intercept, coefficients) > 0
+    told = rule.classes if isinstance(rule, Oracle) and not rule.meanings else None
     inner = rule.black_box if isinstance(rule, Oracle) else rule
     low, high = np.asarray(linear.classes_).tolist()
     return Counterfactual(
@@ -55,6 +56,7 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
         parameters={},
         stopped="finished" if flips is not None else "not found",
         why="" if flips is not None else "there is none",
-        classes=inner.classes if isinstance(inner, Model) else None,
+        classes=inner.classes if isinstance(inner, Model) else told,
+        atlas=inner.regions if isinstance(inner, Model) else None,
         certificate=NOTHING_PROVEN if flips is None else Certificate(True, flips.size - 1, True),
     )

@@ -80,6 +80,8 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
         raise InputError(f"binarize needs a name and a number such as 'percentile:90', not {rule!r}") from None
     if not chosen.lowest <= value <= chosen.highest:
         raise InputError(f"{name} must be between {chosen.lowest:g} and {chosen.highest:g}, not {value:g}")
+    if chosen.highest == 100 and 0 < value < 1:
+        raise InputError(f"{name}:{value:g} is below the first of a hundred; did you mean {name}:{100 * value:g}?")
     array = np.asarray(weights, dtype=np.float64 if np.asarray(weights).dtype.kind != "f" else None)
     if not array.size:
         raise InputError("weights must not be empty")
@@ -92,20 +94,33 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
         array = np.asarray(upper_triangle(array), dtype=array.dtype)
     elif array.ndim > 1 and array.shape[-1] == array.shape[-2] and not _fits_pairs(array.shape[-1]):
         raise InputError("weights must be symmetric matrices, or vectors of pairs; these matrices are not symmetric")
+    else:
+        region_count(array.shape[-1])
     edges = chosen.apply(array, value)
     if chosen.share is not None and 0 < chosen.share(value) < 1:
         strengths = np.abs(array) if name.startswith("absolute") else array
         _check_ties(strengths, edges, rule)
+    _check_something_is_left(edges, rule)
     return edges
+
+
+def _check_something_is_left(edges: Bits, rule: str) -> None:
+    """Refuse a rule that makes any graph empty, or complete."""
+    for told, what in ((edges.any(axis=-1), "no"), ((~edges).any(axis=-1), "every")):
+        if not told.all():
+            whose = "" if told.ndim == 0 else f" of graph {int(np.argmin(told.ravel()))}"
+            raise InputError(f"{rule} keeps {what} connection{whose}, so there is no network left to speak of")
 
 
 def _check_ties(strengths: NDArray[np.floating], edges: Bits, rule: str) -> None:
     """Refuse to keep some, or all, of the many pairs that are equally weak, as in a matrix that is mostly zeros."""
     lowest = strengths.min(axis=-1, keepdims=True)
     weakest = strengths == lowest
-    if ((weakest & edges).any(axis=-1) & (weakest.sum(axis=-1) > 1)).any():
+    tied = (weakest & edges).any(axis=-1) & (weakest.sum(axis=-1) > 1)
+    if tied.any():
+        weight = float(lowest[..., 0][tied].flat[0])
         raise InputError(
-            f"{rule} would keep connections of the lowest weight there is, {float(lowest.flat[0]):g}, which many have; "
+            f"{rule} would keep connections of the lowest weight there is, {weight:g}, which many have; "
             "keep fewer, or choose them by threshold"
         )
 

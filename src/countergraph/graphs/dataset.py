@@ -69,8 +69,10 @@ class GraphDataset:
         if not isinstance(atlas, Atlas):
             raise InputError(f"atlas must be an Atlas, such as load_aal116() gives, not {atlas!r}")
         if len(atlas) != n:
+            diagonal = "" if n != len(atlas) + 1 else " (vectors with the diagonal look like one region more)"
             raise InputError(
-                f"atlas {atlas.name!r} has {len(atlas)} regions, but the graphs have {n}; give the atlas they come from"
+                f"atlas {atlas.name!r} has {len(atlas)} regions, but the graphs have {n}{diagonal}; give the atlas "
+                "they come from"
             )
         _check_names(titles, len(bits))
         if len(set(classes)) != len(classes) or len(classes) < 2:
@@ -83,7 +85,7 @@ class GraphDataset:
         object.__setattr__(self, "names", titles)
         object.__setattr__(self, "classes", tuple(map(str, classes)))
         object.__setattr__(self, "atlas", atlas)
-        object.__setattr__(self, "attributes", None if attributes is None else _own_table(attributes))
+        object.__setattr__(self, "attributes", None if attributes is None else _own_table(attributes, titles))
         object.__setattr__(self, "about", MappingProxyType(_plain(about or {})))
 
     def __len__(self) -> int:
@@ -147,8 +149,9 @@ class GraphDataset:
             raise InputError(f"a mask must have one entry for each of the {len(self)} graphs, not {chosen.shape}")
         if chosen.ndim != 1 or chosen.dtype.kind not in "biuf" or (chosen.dtype.kind == "f" and chosen.size):
             raise InputError(f"a subset is chosen by a list of names or positions, or by a mask, not by {which!r}")
-        if chosen.dtype != np.bool_ and chosen.size and not -len(self) <= chosen.min() <= chosen.max() < len(self):
-            raise InputError(f"positions must lie between 0 and {len(self) - 1}, not reach {chosen.max()}")
+        if chosen.dtype != np.bool_ and chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self):
+            strange = chosen.max() if chosen.max() >= len(self) else chosen.min()
+            raise InputError(f"positions must lie between 0 and {len(self) - 1}, not be {strange}")
         rows = np.arange(len(self))[chosen] if chosen.size else np.empty(0, dtype=np.intp)
         return GraphDataset(
             self.edges[rows],
@@ -199,7 +202,15 @@ def _plain(about: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError(f"about must hold plain values that JSON can hold ({error})") from None
 
 
-def _own_table(attributes: pd.DataFrame) -> pd.DataFrame:
+def _own_table(attributes: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
+    """Return a table of one's own, its rows in the order of the graphs if its index says whose they are."""
+    if any(isinstance(each, str) for each in attributes.index):
+        if set(attributes.index) != set(names):
+            raise InputError(
+                "the index of attributes must be the names of the graphs, if it is names at all; "
+                "reset_index(drop=True) takes the rows as they come"
+            )
+        attributes = attributes.loc[list(names)]
     table = attributes.reset_index(drop=True).copy()
     table.columns = pd.Index([str(name) for name in table.columns])
     return table

@@ -20,7 +20,7 @@ def _ask_adjacency(function: Callable[[Any], Any]) -> Ask:
 
 
 def _ask_edges(function: Callable[[Any], Any]) -> Ask:
-    return function
+    return lambda edges: function(edges.copy())  # the driver goes on working with its own
 
 
 def _ask_networkx(function: Callable[[Any], Any]) -> Ask:

@@ -112,12 +112,25 @@ def to_labels(answers: Labels, own: Classes | None, wanted: Classes | None) -> L
             raise _none_of(named, repr(strange))
         return np.array([codes[name] for name in answers.tolist()], dtype=np.int64)
     numbered = own if own is not None else named
+    if own is None:
+        _check_numerals(answers, named)
     for extreme in (answers.min(initial=0), answers.max(initial=0)):
         if not 0 <= extreme < len(numbered):
             raise _none_of(numbered, str(extreme))
     if numbered == named:
         return answers
     return np.array([named.index(name) for name in numbered], dtype=np.int64)[answers]
+
+
+def _check_numerals(answers: Labels, classes: Classes) -> None:
+    """Refuse integers that are a label and, being another one, the name of a class."""
+    for answer in np.unique(answers).tolist():
+        if str(answer) in classes and classes.index(str(answer)) != answer:
+            listed = ", ".join(f"{label} is {name!r}" for label, name in enumerate(classes))
+            raise AnswerError(
+                f"the black box answered {answer}: is that the label, or the name of a class ({listed})? Tell what "
+                f"its answers mean, for example Oracle(..., classes={{{answer}: {str(answer)!r}, ...}})"
+            )
 
 
 def _none_of(classes: Classes, answer: str) -> AnswerError:

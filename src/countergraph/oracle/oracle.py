@@ -61,6 +61,8 @@ class Oracle:
         batch_size: int | None = None,
     ) -> None:
         has_predict = callable(getattr(black_box, "predict", None))
+        if not has_predict and any(each.__module__.startswith("torch.nn") for each in type(black_box).__mro__):
+            raise InputError(f"{type(black_box).__name__} is a network of torch: wrap it in TorchModel(...)")
         if not has_predict and not callable(black_box):
             raise InputError(f"black_box must be callable or have a predict method; {type(black_box).__name__} is not")
         kind = input or ("edges" if has_predict else "adjacency")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain, count
 from pathlib import Path
 
 import pandas as pd
@@ -32,6 +33,7 @@ def file_names(names: Iterable[str]) -> list[str]:
     taken: list[str] = []
     for name in names:
         safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:LONGEST_NAME]
-        twins = sum(other.casefold() == safe.casefold() for other in taken)
-        taken.append(f"{safe}-{len(taken)}" if twins else safe)
+        others = {other.casefold() for other in taken}
+        numbered = (f"{safe}-{number}" for number in count(2))
+        taken.append(next(each for each in chain([safe], numbered) if each.casefold() not in others))
     return taken

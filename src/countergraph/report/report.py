@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from countergraph.errors import InputError, check_whole_numbers
+from countergraph.errors import InputError, check_whole_numbers, unknown
 from countergraph.explain.contrastive import changes
 from countergraph.explain.diverse import Diverse
 from countergraph.explain.importance import GlobalExplanation
@@ -24,7 +24,14 @@ from countergraph.explain.plausibility import COLUMNS, plain_results, plausibili
 from countergraph.finding.prove import certify
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.report.files import write_tables, write_text
-from countergraph.report.tables import has_costs, model_table, optimum_table, plausibility_table, search_table
+from countergraph.report.tables import (
+    agreement,
+    has_costs,
+    model_table,
+    optimum_table,
+    plausibility_table,
+    search_table,
+)
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.results.wording import count
 from countergraph.version import __version__
@@ -94,11 +101,15 @@ class Report:
         if name in self.proven:
             return self.proven[name]
         own = [each for each in (*self.results, *self.closest) if each.subject == name]
+        if not own:
+            raise unknown("person", name, {each.subject for each in self.results})
         everything = Counterfactuals([*own, *self.local.get(name, ())])
         return everything.closest() or everything[0]
 
     def others(self, name: str) -> Counterfactuals:
-        """Return other counterfactuals of a person that differ from the closest, and from each other."""
+        """Return other counterfactuals of a person shown one by one that differ from the closest, and each other."""
+        if name not in self.local:
+            raise unknown("person shown one by one", name, self.local)
         told = replace(self.person(name), run=-1)  # the first of those as close
         pool = Counterfactuals([told, *self.local[name]]).found
         return Diverse(pool, self.diverse).chosen[1:] if told.found else pool[:0]
@@ -111,9 +122,27 @@ class Report:
 
     @property
     def missing(self) -> list[str]:
-        """Of whom no counterfactual was found, though one was looked for."""
+        """Of whom the searches of the cohort found no counterfactual, though they looked for one."""
         sought = [each for each in self.results if each.stopped != "already in target class"]
         return sorted({each.subject for each in sought} - {each.subject for each in self.results.found})
+
+    @cached_property
+    def cautions(self) -> list[str]:
+        """What should be known before anything else is believed."""
+        said, agrees = [], agreement(self.data, self.results)
+        if agrees < 0.5:
+            said.append(
+                f"The classifier calls only {agrees:.0%} of the graphs what they are labelled. Are its classes in the "
+                f"order {', '.join(self.data.classes)}, and does it get the graphs as it did when it was trained?"
+            )
+        for row in self.tables["search"].to_dict("records"):
+            if 2 * row["found"] < row["searches"]:
+                said.append(
+                    f"Of the {row['searches']} searches of graphs that are classified as {row['classified as']} only "
+                    f"{row['found']} found a counterfactual: what is said of everybody rests mostly on the others. The "
+                    'method "learned" finds more.'
+                )
+        return said
 
     @cached_property
     def people(self) -> dict[str, LocalExplanation | None]:
@@ -197,6 +226,7 @@ class Report:
         return {
             "format": FORMAT,
             "headline": self.headline,
+            "cautions": self.cautions,
             "facts": self.facts,
             "litmus": None
             if self.litmus is None

@@ -17,8 +17,6 @@ from countergraph.results.counterfactual import Counterfactuals
 
 def model_table(black_box: object, data: GraphDataset, results: Counterfactuals) -> pd.DataFrame:
     """Return what is known of the classifier, and how often it is right."""
-    asked = {each.graph_index: each.original_class for each in results if each.original_class is not None}
-    agrees = np.mean([label == data.labels[index] for index, label in asked.items()]) if asked else math.nan
     rows: list[tuple[str, object]] = [("kind", type(black_box).__name__)]
     if isinstance(black_box, Model):
         rates = black_box.accuracy
@@ -30,9 +28,15 @@ def model_table(black_box: object, data: GraphDataset, results: Counterfactuals)
             ("accuracy on the graphs it learnt from", rates.training),
             ("candidates it was chosen from", rates.chosen_from),
         ]
-    rows.append(("agrees with the labels of this cohort", float(agrees)))
+    rows.append(("agrees with the labels of this cohort", agreement(data, results)))
     rows.append(("always answering the larger class", float(np.bincount(data.labels).max() / len(data))))
     return pd.DataFrame([row for row in rows if row[1] is not None], columns=["what", "value"], dtype=object)
+
+
+def agreement(data: GraphDataset, results: Counterfactuals) -> float:
+    """Return the share of the graphs that the classifier calls what they are labelled."""
+    asked = {each.graph_index: each.original_class for each in results if each.original_class is not None}
+    return float(np.mean([label == data.labels[index] for index, label in asked.items()])) if asked else math.nan
 
 
 def search_table(data: GraphDataset, results: Counterfactuals) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from countergraph.errors import FileError, InputError
 from countergraph.graphs.atlas import Atlas
@@ -15,15 +16,16 @@ FORMAT = "countergraph-results/1"
 
 def save_results(results: Counterfactuals, path: str | Path) -> Path:
     """Write results to one file of JSON, which `load_results` reads back equal; they must share an atlas."""
+    return save_plain_results(results, [each.to_dict() for each in results], path)
+
+
+def save_plain_results(results: Counterfactuals, plain: list[dict[str, Any]], path: str | Path) -> Path:
+    """Do the same with results that are plain values already, each with more than it says itself."""
     atlas = results[0].atlas if len(results) else None
     if any(each.atlas != atlas for each in results):
         raise InputError("results that are saved together must be of the same regions; these have different atlases")
-    plain = {
-        "format": FORMAT,
-        "atlas": None if atlas is None else atlas.to_dict(),
-        "results": [each.to_dict() for each in results],
-    }
-    return write_whole(Path(path), json.dumps(plain).encode())
+    whole = {"format": FORMAT, "atlas": None if atlas is None else atlas.to_dict(), "results": plain}
+    return write_whole(Path(path), json.dumps(whole).encode())
 
 
 def load_results(path: str | Path) -> Counterfactuals:

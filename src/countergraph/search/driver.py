@@ -132,17 +132,28 @@ def _heard(answers: Labels | Scored) -> list[Heard]:
 
 
 class _Pace:
-    """How many lanes to ask at once: all of them, unless the black box is so slow that time limits would suffer."""
+    """How many lanes to ask at once: all of them, unless time is limited and the black box so slow that this suffers.
 
-    SLOW, FAST = 0.5, 0.1
+    Parameters
+    ----------
+    most
+        The number of lanes.
+    time_limit
+        Seconds for the whole run; a question to the black box is to take no more than a part of it.
+    """
 
-    def __init__(self, most: int) -> None:
-        self.most, self.step = most, 1
+    LONG, SHORT = 0.05, 0.01
+
+    def __init__(self, most: int, time_limit: float | None) -> None:
+        self.most, self.time_limit = most, time_limit
+        self.step = most if time_limit is None else 1
 
     def took(self, seconds: float) -> None:
-        if seconds > self.SLOW:
+        if self.time_limit is None:
+            return
+        if seconds > self.LONG * self.time_limit:
             self.step = max(1, self.step // 2)
-        elif seconds < self.FAST:
+        elif seconds < self.SHORT * self.time_limit:
             self.step = min(2 * self.step, self.most)
 
 
@@ -183,7 +194,7 @@ def run(
     lanes = _Lanes(min(len(jobs), max(1, LANE_BYTES // n_pairs)), n_pairs, memory)
     waiting = zip(range(len(jobs)), jobs, records, strict=True)
     _fill(lanes, waiting)
-    pace, calls = _Pace(len(lanes.bits)), 0
+    pace, calls = _Pace(len(lanes.bits), time_limit), 0
     while lanes.lanes:
         rows = slice(0, 0)
         while rows.stop < len(lanes.lanes):
