@@ -86,3 +86,21 @@ def test_only_a_diagonal_may_be_endless() -> None:
     matrix = weights + weights.T
     without = np.where(np.eye(6, dtype=bool), 0, matrix)
     assert (cg.binarize(matrix, "percentile:50") == cg.binarize(without, "percentile:50")).all()
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("percentile:0.9", "did you mean percentile:90?"),
+        ("threshold:5", "keeps no connection of graph 0, so there is no network left"),
+        ("threshold:-5", "keeps every connection of graph 0"),
+    ],
+)
+def test_rules_that_leave_no_network_are_refused(rule: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        cg.binarize(np.random.default_rng(0).normal(size=(3, 45)), rule)
+
+
+def test_time_series_are_no_weights() -> None:
+    with pytest.raises(InputError, match="116"):
+        cg.binarize(np.random.default_rng(0).normal(size=(5, 180, 116)))

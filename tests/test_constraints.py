@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 import countergraph as cg
 from countergraph.errors import InputError, NotFoundError
-from countergraph.graphs.pairs import pair_ends, to_adjacency
+from countergraph.graphs.pairs import pair_ends, pairs_at, to_adjacency
 from countergraph.results.vocabulary import vocabulary
 from countergraph.results.wording import between_regions, moves_sentence
 from countergraph.search.methods import FORWARD
@@ -364,3 +364,14 @@ def test_whole_moves_try_both_directions() -> None:
     for seed in range(4):
         results = cg.find_counterfactuals(dense, data, "moves", seed=seed)
         assert len(results.found) == len(data)
+
+
+def test_between_a_region_and_a_coarse_one() -> None:
+    data, box = small_data(1, 2)
+    asked = cg.Constraints(between=[("r0", "back")])
+    allowed = asked.limits(data.edges[0], ATLAS, data).allowed
+    assert allowed is not None
+    ends = {frozenset(pair) for pair in pairs_at(np.flatnonzero(allowed), N)}
+    assert ends == {
+        frozenset((0, vertex)) for vertex, part in enumerate(ATLAS.regions or ()) if part == "back" and vertex
+    }

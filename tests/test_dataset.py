@@ -235,3 +235,24 @@ def test_more_refusals(tmp_path: Path) -> None:
 def test_labels_may_be_the_names_of_classes() -> None:
     data = cg.GraphDataset(random_graphs(3, 5, seed=1), ["ill", "well", "ill"], classes=("well", "ill"))
     assert data.labels.tolist() == [1, 0, 1]
+
+
+def test_attributes_follow_the_names() -> None:
+    edges, names = random_graphs(3, 6, seed=0), ["a", "b", "c"]
+    backwards = pd.DataFrame({"age": [30, 20, 10]}, index=["c", "b", "a"])
+    data = cg.GraphDataset(edges, [0, 1, 0], names, attributes=backwards)
+    assert data.attributes is not None
+    assert data.attributes["age"].tolist() == [10, 20, 30]
+    with pytest.raises(InputError, match="index of attributes must be the names of the graphs"):
+        cg.GraphDataset(edges, [0, 1, 0], names, attributes=backwards.rename(index={"a": "x"}))
+
+
+@pytest.mark.parametrize(("which", "strange"), [([-200, 1], -200), ([-1], -1), ([0, 9], 9)])
+def test_positions_of_a_subset_must_be_there(which: list[int], strange: int) -> None:
+    with pytest.raises(InputError, match=f"between 0 and 2, not be {strange}$"):
+        cg.GraphDataset(random_graphs(3, 6, seed=0), [0, 1, 0]).subset(which)
+
+
+def test_vectors_with_the_diagonal_are_one_region_too_large() -> None:
+    with pytest.raises(InputError, match="the graphs have 7 .vectors with the diagonal look like one region more."):
+        cg.GraphDataset(np.zeros((2, 21), dtype=bool), [0, 1], atlas=cg.Atlas.numbered(6))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -143,3 +144,16 @@ def test_what_is_chosen_cannot_be_bettered_by_one_exchange(seed: int, m: int) ->
                 assert diversity(exchanged) <= best + 1e-9
     assert len(chosen) == min(m, len(different))
     assert never_falls(diverse.curve)
+
+
+def test_a_time_limit_is_for_all_searches_together(cohort: cg.GraphDataset) -> None:
+    def slow(edges: np.ndarray) -> np.ndarray:
+        time.sleep(0.05)
+        return edges.sum(axis=1) > 60
+
+    began = time.monotonic()
+    found = cg.find_diverse(
+        cg.Oracle(slow, input="edges"), cohort.edges[0], m=30, runs=2, method="ofs+obs", time_limit=1.0
+    )
+    assert time.monotonic() - began < 3
+    assert len(found) >= 2

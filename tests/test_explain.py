@@ -10,6 +10,7 @@ import pytest
 import countergraph as cg
 from countergraph.errors import InputError
 from countergraph.explain.chance import changes_of, pairs_against_chance, sums_against_chance
+from countergraph.explain.litmus import used_vertices
 from countergraph.explain.quality import typical_people
 from countergraph.graphs.pairs import pair_position, pairs_at
 from tests.conftest import random_graphs
@@ -307,3 +308,32 @@ def test_methods_side_by_side_are_called_so(cohort: cg.GraphDataset, model: cg.M
     comparison = cg.Comparison(found)
     assert comparison.caption == "2 methods on the same graphs."
     assert comparison.summary().index.name == "method"
+
+
+def test_a_litmus_test_takes_numbers_names_or_a_mask(results: cg.Counterfactuals) -> None:
+    explanation = cg.GlobalExplanation(results)
+    mask = np.arange(20) < 3
+    for given in (mask, [0, 1, 2], explanation.atlas.names[:3]):
+        assert cg.litmus(explanation, given).used.tolist() == mask.tolist()
+    for wrong in ([1.7], mask[:5], ~np.ones(20, dtype=bool), [-1], []):
+        with pytest.raises(InputError, match="numbers of regions, from 0 to 19, or names, at least one, or a mask"):
+            cg.litmus(explanation, wrong)
+
+
+def test_a_set_without_weight_is_not_in_use() -> None:
+    rule = cg.LinearRule([range(5), range(7, 12)], [1e-17, 1.0], -3.0, 20)
+    assert set().union(*used_vertices(rule, ("TD", "ASD")).values()) == set(range(7, 12))
+
+
+def test_what_does_not_belong_together_is_not_explained_together(cohort: cg.GraphDataset) -> None:
+    found = cg.find_counterfactuals(RULE, cohort, "ofs+obs")
+    renamed = cg.GraphDataset(cohort.edges, cohort.labels, classes=("young", "old"), atlas=cohort.atlas)
+    with pytest.raises(InputError, match="must have the same regions and the same classes"):
+        cg.GlobalExplanation(found + cg.find_counterfactuals(RULE, renamed, "ofs+obs"))
+
+
+def test_counterfactuals_that_are_all_alike_have_no_order_to_be_stable(cohort: cg.GraphDataset) -> None:
+    [one] = cg.find_counterfactuals(RULE, cohort.subset([0]), "ofs+obs")
+    alike = cg.LocalExplanation(cg.Counterfactuals([replace(one, run=run) for run in range(6)]))
+    assert np.isnan(alike.stability)
+    assert alike.caption.endswith("from 6 counterfactuals.")

@@ -276,3 +276,23 @@ def test_one_folder_and_a_table_of_labels(tmp_path: Path) -> None:
     (tmp_path / "none" / "notes.md").touch()
     with pytest.raises(FileError, match="has no matrices"):
         cg.load_dataset(tmp_path / "none", labels={})
+
+
+def test_labels_as_people_write_them(tmp_path: Path) -> None:
+    for name, matrix in zip(("sub-01_relmat", "sub-02_relmat", "sub-03_relmat"), MATRICES, strict=False):
+        np.savetxt(tmp_path / f"{name}.csv", matrix, delimiter=",")
+    table = tmp_path / "participants.md"
+    table.write_text("participant_id,group\nsub-01,patient\nsub-02,control\nsub-03,patient\nsub-04,n/a\n")
+    data = cg.load_dataset(tmp_path, labels=table)
+    assert (data.names, data.labels.tolist()) == (("sub-01", "sub-02", "sub-03"), [1, 0, 1])
+    assert cg.load_dataset(tmp_path, labels=table, control="patient").classes == ("patient", "control")
+    table.write_text("participant_id,group\nsub-01,1\nsub-02,2\nsub-03,1\n")
+    assert cg.load_dataset(tmp_path, labels=table, control=2).classes == ("2", "1")
+    table.write_text("participant_id,group\nsub-01,patient\nsub-02,n/a\nsub-03,patient\n")
+    with pytest.raises(InputError, match="labels has no entry for sub-02_relmat, or says n/a"):
+        cg.load_dataset(tmp_path, labels=table)
+    table.write_text("participant_id,group\nsub-01,ASD\nsub-02,asd\nsub-03,TD\n")
+    with pytest.raises(FileError, match="'ASD' and 'asd' differ in their letters' case only"):
+        cg.load_dataset(tmp_path, labels=table)
+    with pytest.raises(InputError, match="labels must map names to classes, or be the path of a table, not DataFrame"):
+        cg.load_dataset(tmp_path, labels=pd.read_csv(table))

@@ -255,3 +255,10 @@ def test_a_forest_that_would_read_foreign_memory_is_refused(cohort: cg.GraphData
         path = cg.save_model(model, tmp_path / "m.cgm")
         with pytest.raises(FileError, match="holds a decision tree that is not one"):
             cg.load_model(path)
+
+
+def test_a_model_names_the_regions_where_nothing_else_does(model: cg.Model, cohort: cg.GraphDataset) -> None:
+    for result in (cg.find_counterfactual(model, cohort.edges[0]), cg.optimal_counterfactual(model, cohort.edges[0])):
+        assert result.atlas is not None
+        assert result.atlas.names == cohort.atlas.names
+        assert "region " not in result.sentence

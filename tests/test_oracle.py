@@ -236,3 +236,13 @@ def test_it_is_asked_about_stacks_of_edge_vectors() -> None:
     with pytest.raises(InputError, match="shape \\(batch, pairs\\)"):
         cg.Oracle(by_matrix).ask(GRAPHS[0])
     assert cg.Oracle(by_matrix).ask(GRAPHS[:0]).tolist() == []
+
+
+def test_integers_that_are_a_label_and_the_name_of_another_class_are_refused(cohort: cg.GraphDataset) -> None:
+    swapped = cg.GraphDataset(cohort.edges, cohort.labels, classes=("1", "0"))
+    with pytest.raises(AnswerError, match="is that the label, or the name of a class .0 is '1', 1 is '0'."):
+        cg.find_counterfactuals(LogisticRegression().fit(cohort.edges, cohort.labels), swapped)
+    told = cg.Oracle(LogisticRegression().fit(cohort.edges, 1 - cohort.labels), classes={0: "0", 1: "1"})
+    assert (told.ask(swapped.edges, swapped.classes) == swapped.labels).mean() > 0.9
+    plain = cg.GraphDataset(cohort.edges, cohort.labels, classes=("0", "1"))
+    assert cg.find_counterfactuals(LogisticRegression().fit(cohort.edges, cohort.labels), plain).found

@@ -201,8 +201,27 @@ def test_torch_modules() -> None:
         cg.TorchModel(3)
     with pytest.raises(BlackBoxError, match="must give logits"):
         cg.Oracle(cg.TorchModel(torch.nn.Linear(21, 2), input="edges", prepare=lambda t: (t[:1],))).ask(GRAPHS)
+    with pytest.raises(InputError, match="Sequential is a network of torch: wrap it in TorchModel"):
+        cg.find_counterfactual(flat, GRAPHS[0])
     with pytest.raises(BlackBoxError, match="not finite"):
         cg.Oracle(cg.TorchModel(torch.nn.Linear(21, 2), input="edges", prepare=lambda t: (t / 0,))).ask(GRAPHS)
+
+
+def test_probabilities_are_not_taken_for_logits() -> None:
+    import torch
+
+    layer = torch.nn.Linear(21, 1)
+    with torch.no_grad():
+        layer.weight.zero_().add_(1)
+        layer.bias.zero_().sub_(6.5)
+    sigmoid = torch.nn.Sequential(layer, torch.nn.Sigmoid())
+    told = cg.TorchModel(sigmoid, input="edges", probabilities=True)
+    assert cg.Oracle(told).ask(GRAPHS).tolist() == DENSE
+    assert np.allclose(told.predict_proba(GRAPHS)[:, 1], sigmoid(torch.from_numpy(GRAPHS.astype("f4"))).detach()[:, 0])
+    with pytest.raises(BlackBoxError, match=r"outputs of the module lie between 0 and 1.*probabilities=True"):
+        cg.find_counterfactuals(cg.TorchModel(sigmoid, input="edges"), GRAPHS)
+    with pytest.raises(BlackBoxError, match="these are no probabilities"):
+        cg.Oracle(cg.TorchModel(layer, input="edges", probabilities=True)).ask(GRAPHS)
 
 
 def test_the_command_line_asks_programs_and_services(service: str, tmp_path: Path) -> None:

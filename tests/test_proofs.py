@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -273,3 +273,10 @@ def test_a_proof_for_a_target_speaks_of_it() -> None:
     assert proven.sentence.endswith("No counterfactual that is classified as ADHD has fewer changes.")
     some = cg.certify(thirds, far, 1)
     assert "There is no counterfactual that is classified as ADHD with 1 change." in some.sentence
+
+
+def test_a_linear_classifier_may_have_no_intercept(cohort: cg.GraphDataset) -> None:
+    ridge = make_pipeline(cg.ContrastSubgraphs(), RidgeClassifier(fit_intercept=False))
+    ridge.fit(cohort.edges, cohort.labels)
+    for result in cg.find_counterfactuals(ridge, cohort, "ofs").found[:2]:
+        assert cg.certify(ridge, result).certificate.optimal

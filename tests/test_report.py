@@ -295,3 +295,19 @@ def test_a_report_goes_on_where_it_stopped(cohort: cg.GraphDataset, tmp_path: Pa
         cg.make_report(counted, cohort, "ofs+obs", constraints=cg.Constraints(only="added"), store=store, **options)
         assert counted.asked - asked > 100, "another question, other answers"
         assert store.count() == 2 * searches
+
+
+def test_a_report_says_what_should_make_one_cautious(cohort: cg.GraphDataset, tmp_path: Path) -> None:
+    weights = cg.LinearRule([range(8)], [1.0], -9.0, 20)
+    said = weights.predict(cohort.edges)
+    for labels, right in ((said, True), (1 - said, False)):
+        labelled = cg.GraphDataset(cohort.edges, labels, cohort.names, atlas=cohort.atlas)
+        made = cg.make_report(weights, labelled, "ofs+obs", runs=1, local_runs=2, subjects=["subject-001"])
+        assert any("calls only 0% of the graphs what they are labelled" in each for each in made.cautions) != right
+    few = cg.make_report(weights, cohort, "ofs+obs", runs=1, max_calls=4, local_runs=2, subjects=["subject-001"])
+    [caution] = [each for each in few.cautions if "rests mostly on the others" in each][:1]
+    few.save(tmp_path / "few.html")
+    assert caution.split(":")[0] in (tmp_path / "few.html").read_text()
+    for ask in (few.person, few.others):
+        with pytest.raises(NotFoundError, match="'nobody'"):
+            ask("nobody")

@@ -70,7 +70,7 @@ def linear_form(model: object) -> LinearInEdges | None:
         if _is_binary_linear(last):
             n_regions = region_count(model[0].n_features_in_)
             intercept, classes = float(np.ravel(last.intercept_)[0]), last.classes_.tolist()
-            return LinearRule(model[0].subgraphs_, last.coef_[0], intercept, n_regions, classes)
+            return LinearRule(model[0].subgraphs_, np.ravel(last.coef_).tolist(), intercept, n_regions, classes)
         return None
     if isinstance(model, Pipeline) and len(model) > 1 and isinstance(model[0], StandardScaler):
         inner = linear_form(model[1:])
