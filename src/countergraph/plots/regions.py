@@ -31,7 +31,8 @@ def plot_roi_strip(
     axes = canvas(axes, 14, 1.1 + 0.5 * rows)
     image = axes.imshow(values, cmap="Greys", aspect="auto", interpolation="nearest")
     axes.set_yticks(range(rows), [plain(name) for name in names], fontsize=9)
-    most = np.sort(np.argsort(-values.sum(axis=0), kind="stable")[:labelled])
+    totals = values.sum(axis=0)
+    most = np.sort(np.argsort(-totals, kind="stable")[: min(labelled, np.count_nonzero(totals))])
     axes.set_xticks(most, [""] * len(most))
     for vertex, place in zip(most, spread([float(v) for v in most], 0, n - 1, n / 45), strict=True):
         axes.annotate(
@@ -56,10 +57,10 @@ def plot_roi_strip(
 
 
 def plot_roi_bars(explanation: GlobalExplanation, axes: Axes | None = None, k: int = 20) -> Axes:
-    """Draw how often pairs at the ``k`` most important regions are removed and added."""
-    k = min(k, explanation.n_regions)
-    axes = canvas(axes, 7, 1.2 + 0.26 * k)
+    """Draw how often pairs at the ``k`` most important regions are removed and added; fewer, if no more ever change."""
     importance = explanation.roi_importance.nlargest(k)
+    importance = importance[importance > 0]
+    axes = canvas(axes, 7, 1.2 + 0.26 * len(importance))
     regions = [explanation.atlas.index(str(name)) for name in importance.index]
     added, removed = explanation.roi_counters[0::2].sum(axis=0), explanation.roi_counters[1::2].sum(axis=0)
     places = np.arange(len(regions))[::-1]
