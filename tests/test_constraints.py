@@ -367,7 +367,7 @@ def test_whole_moves_try_both_directions() -> None:
 
 
 def test_between_a_region_and_a_coarse_one() -> None:
-    data, box = small_data(1, 2)
+    data, _ = small_data(1, 2)
     asked = cg.Constraints(between=[("r0", "back")])
     allowed = asked.limits(data.edges[0], ATLAS, data).allowed
     assert allowed is not None
