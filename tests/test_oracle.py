@@ -238,11 +238,19 @@ def test_it_is_asked_about_stacks_of_edge_vectors() -> None:
     assert cg.Oracle(by_matrix).ask(GRAPHS[:0]).tolist() == []
 
 
-def test_integers_that_are_a_label_and_the_name_of_another_class_are_refused(cohort: cg.GraphDataset) -> None:
+def test_integers_that_are_a_label_and_the_name_of_another_class(cohort: cg.GraphDataset) -> None:
+    coded = cg.GraphDataset(cohort.edges, cohort.labels, classes=("1", "2"))
+    by_label = LogisticRegression().fit(cohort.edges, cohort.labels)
+    by_name = LogisticRegression().fit(cohort.edges, cohort.labels + 1)
+    for machine in (by_label, by_name, cg.Oracle(by_name.predict, input="edges")):
+        told = [each.original_class for each in cg.find_counterfactuals(machine, coded, "ofs+obs")]
+        assert told == by_label.predict(cohort.edges).tolist()
+    scored = cg.Oracle(by_name).ask_with_scores(coded.edges, coded.classes)
+    assert (scored.columns.tolist(), scored.labels.tolist()) == ([0, 1], by_label.predict(cohort.edges).tolist())
     swapped = cg.GraphDataset(cohort.edges, cohort.labels, classes=("1", "0"))
     with pytest.raises(AnswerError, match="is that the label, or the name of a class .0 is '1', 1 is '0'."):
-        cg.find_counterfactuals(LogisticRegression().fit(cohort.edges, cohort.labels), swapped)
-    told = cg.Oracle(LogisticRegression().fit(cohort.edges, 1 - cohort.labels), classes={0: "0", 1: "1"})
-    assert (told.ask(swapped.edges, swapped.classes) == swapped.labels).mean() > 0.9
+        cg.find_counterfactuals(by_label, swapped)
+    meant = cg.Oracle(LogisticRegression().fit(cohort.edges, 1 - cohort.labels), classes={0: "0", 1: "1"})
+    assert (meant.ask(swapped.edges, swapped.classes) == swapped.labels).mean() > 0.9
     plain = cg.GraphDataset(cohort.edges, cohort.labels, classes=("0", "1"))
-    assert cg.find_counterfactuals(LogisticRegression().fit(cohort.edges, cohort.labels), plain).found
+    assert cg.find_counterfactuals(by_label, plain).found

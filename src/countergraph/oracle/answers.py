@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +90,7 @@ def spelled(answers: Labels, meanings: Mapping[Label, str]) -> Labels:
     return np.array([meanings[answer] for answer in answers.tolist()], dtype=np.str_)
 
 
-def to_labels(answers: Labels, own: Classes | None, wanted: Classes | None) -> Labels:
+def to_labels(answers: Labels, own: Classes | None, wanted: Classes | None, possible: Sequence[Label]) -> Labels:
     """Turn checked answers into labels, indices into ``wanted``.
 
     Parameters
@@ -101,6 +101,8 @@ def to_labels(answers: Labels, own: Classes | None, wanted: Classes | None) -> L
         The names of the black box's classes, by its integers; None if it was not told any.
     wanted
         The names by which labels are counted; None if there are none, and any integer or string is a class.
+    possible
+        All that the black box may answer, as far as that is known.
     """
     named = wanted if wanted is not None else own
     if named is None:
@@ -112,8 +114,8 @@ def to_labels(answers: Labels, own: Classes | None, wanted: Classes | None) -> L
             raise _none_of(named, repr(strange))
         return np.array([codes[name] for name in answers.tolist()], dtype=np.int64)
     numbered = own if own is not None else named
-    if own is None:
-        _check_numerals(answers, named)
+    if own is None and _are_names(named, possible):
+        return np.array([named.index(str(answer)) for answer in answers.tolist()], dtype=np.int64)
     for extreme in (answers.min(initial=0), answers.max(initial=0)):
         if not 0 <= extreme < len(numbered):
             raise _none_of(numbered, str(extreme))
@@ -122,15 +124,20 @@ def to_labels(answers: Labels, own: Classes | None, wanted: Classes | None) -> L
     return np.array([named.index(name) for name in numbered], dtype=np.int64)[answers]
 
 
-def _check_numerals(answers: Labels, classes: Classes) -> None:
-    """Refuse integers that are a label and, being another one, the name of a class."""
-    for answer in np.unique(answers).tolist():
-        if str(answer) in classes and classes.index(str(answer)) != answer:
-            listed = ", ".join(f"{label} is {name!r}" for label, name in enumerate(classes))
-            raise AnswerError(
-                f"the black box answered {answer}: is that the label, or the name of a class ({listed})? Tell what "
-                f"its answers mean, for example Oracle(..., classes={{{answer}: {str(answer)!r}, ...}})"
-            )
+def _are_names(classes: Classes, possible: Sequence[Label]) -> bool:
+    """Tell whether integers are names of classes such as "1" and "2", not labels; refuse them where nobody can tell."""
+    given = [int(each) for each in possible if not isinstance(each, str)]
+    if not any(str(each) in classes and classes.index(str(each)) != each for each in given):
+        return False
+    labels = all(0 <= each < len(classes) for each in given)
+    names = all(str(each) in classes for each in given)
+    if labels and names:
+        listed = ", ".join(f"{label} is {name!r}" for label, name in enumerate(classes))
+        raise AnswerError(
+            f"the black box answered {given[0]}: is that the label, or the name of a class ({listed})? Tell what its "
+            f"answers mean, for example Oracle(..., classes={{{given[0]}: {str(given[0])!r}, ...}})"
+        )
+    return names
 
 
 def _none_of(classes: Classes, answer: str) -> AnswerError:

@@ -82,6 +82,7 @@ class Oracle:
         self._answers: dict[bytes, Label] | None = {} if remember else None
         self._shares: dict[bytes, list[float]] = {}
         self._kind: str | None = None
+        self._answered: set[Label] = set()
 
     def __repr__(self) -> str:
         return f"Oracle({type(self.black_box).__name__}, input={self.input!r}, asked={self.asked})"
@@ -103,7 +104,8 @@ class Oracle:
         if wanted is None and self.classes is None and len(answers) and self._kind not in (None, answers.dtype.kind):
             raise AnswerError("the black box answered integers before, and strings now, or the contrary")
         self._kind = answers.dtype.kind if len(answers) else self._kind
-        return to_labels(answers, self.classes, wanted)
+        self._answered.update(np.unique(answers).tolist())
+        return to_labels(answers, self.classes, wanted, self._possible)
 
     def ask_with_scores(self, edges: Bits, classes: Sequence[str] | None = None) -> Scored:
         """Return the class of each graph with the probabilities of all classes; this counts as one question a graph.
@@ -117,7 +119,8 @@ class Oracle:
         own = getattr(self.black_box, "classes_", range(shares.shape[1]))
         if len(own) != shares.shape[1]:
             raise AnswerError(f"predict_proba gave {shares.shape[1]} probabilities a graph for {len(own)} classes_")
-        columns = to_labels(self._read(own, len(own)), self.classes, None if classes is None else tuple(classes))
+        wanted = None if classes is None else tuple(classes)
+        columns = to_labels(self._read(own, len(own)), self.classes, wanted, self._possible)
         strange = [label for label in labels.tolist() if label not in columns.tolist()]
         if strange:
             raise AnswerError(
@@ -125,6 +128,12 @@ class Oracle:
                 "classes_ of the black box to the classes in the order of its columns"
             )
         return Scored(labels, shares, columns)
+
+    @property
+    def _possible(self) -> list[Label]:
+        """All that the black box may answer, if it says so as classifiers of scikit-learn do, or all it has answered."""
+        known = getattr(self.black_box, "classes_", None)
+        return sorted(self._answered, key=str) if known is None else list(np.asarray(known).tolist())
 
     @property
     def has_probabilities(self) -> bool:
