@@ -131,7 +131,7 @@ class Oracle:
 
     @property
     def _possible(self) -> list[Label]:
-        """All that the black box may answer, if it says so as classifiers of scikit-learn do, or all it has answered."""
+        """All that the black box may answer, if it says so as those of scikit-learn do, or all that it has answered."""
         known = getattr(self.black_box, "classes_", None)
         return sorted(self._answered, key=str) if known is None else list(np.asarray(known).tolist())
 
