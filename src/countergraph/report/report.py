@@ -136,11 +136,12 @@ class Report:
                 f"order {', '.join(self.data.classes)}, and does it get the graphs as it did when it was trained?"
             )
         for row in self.tables["search"].to_dict("records"):
-            if 2 * row["found"] < row["searches"]:
+            if self.results.found and 2 * row["found"] < row["searches"]:
+                advice = "" if self.facts["method"] == "learned" else ' The method "learned" finds more.'
                 said.append(
-                    f"Of the {row['searches']} searches of graphs that are classified as {row['classified as']} only "
-                    f"{row['found']} found a counterfactual: what is said of everybody rests mostly on the others. The "
-                    'method "learned" finds more.'
+                    f"Only {row['found']} of {row['searches']} searches of graphs that are classified as "
+                    f"{row['classified as']} found a counterfactual: what is said of everybody hardly speaks of these."
+                    f"{advice}"
                 )
         return said
 
