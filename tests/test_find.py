@@ -88,11 +88,22 @@ def test_string_classes() -> None:
 
 def test_with_a_time_limit_a_black_box_that_becomes_slow_is_asked_in_smaller_batches_at_once() -> None:
     pace = _Pace(500, time_limit=60)
-    for _ in range(2000):
-        pace.took(0.3)
+    for _ in range(20):
+        pace.took(pace.step, 0.3)
     assert pace.step == 500
-    pace.took(10.0)
+    pace.took(500, 10.0)
     assert pace.step == 250
+
+
+def test_what_takes_its_time_for_each_graph_is_asked_about_few() -> None:
+    pace = _Pace(500)
+    for _ in range(20):
+        pace.took(pace.step, 0.4 * pace.step)
+    assert pace.step == 2
+    hasty = _Pace(500, time_limit=1)
+    for _ in range(20):
+        hasty.took(hasty.step, 0.03)
+    assert hasty.step == 500, "though it takes a part of the time for each batch"
 
 
 def test_a_service_that_takes_its_time_for_each_batch_is_asked_in_few() -> None:
@@ -103,9 +114,11 @@ def test_a_service_that_takes_its_time_for_each_batch_is_asked_in_few() -> None:
         time.sleep(0.12)
         return dense(edges)
 
-    results = cg.find_counterfactuals(box(distant), GRAPHS, "ofs", max_calls=4, confirm=False)
+    results = cg.find_counterfactuals(box(distant), GRAPHS, "ofs", max_calls=9, k=1, confirm=False)
     assert sum(batches) == results.calls
-    assert len(batches) == max(each.calls for each in results)
+    assert batches[:3] == [1, 2, 4], "more and more at once"
+    assert max(batches) == len(GRAPHS)
+    assert len(batches) <= 2 + max(each.calls for each in results)
 
 
 def test_what_a_black_box_keeps_stays_what_it_was_asked() -> None:

@@ -294,5 +294,7 @@ def test_labels_as_people_write_them(tmp_path: Path) -> None:
     table.write_text("participant_id,group\nsub-01,ASD\nsub-02,asd\nsub-03,TD\n")
     with pytest.raises(FileError, match="'ASD' and 'asd' differ in their letters' case only"):
         cg.load_dataset(tmp_path, labels=table)
+    with pytest.raises(InputError, match="labels has no entry for sub-02_relmat, or says n/a"):
+        cg.load_dataset(tmp_path, labels=pd.Series({"sub-01": "ASD", "sub-02": np.nan, "sub-03": "TD"}))
     with pytest.raises(InputError, match="labels must map names to classes, or be the path of a table, not DataFrame"):
         cg.load_dataset(tmp_path, labels=pd.read_csv(table))

@@ -103,7 +103,7 @@ def test_the_same_seed_gives_the_same_run(kind, seed: int, runs: int) -> None:
 def test_the_pace_of_a_slow_black_box_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     graphs, function = random_graphs(9, 10, seed=4), linear(4, 45)
     fast = cg.find_counterfactuals(box(function), graphs, "learned")
-    monkeypatch.setattr("countergraph.search.driver._Pace.took", lambda self, seconds: None)
+    monkeypatch.setattr("countergraph.search.driver._Pace.took", lambda self, asked, seconds: None)
     slow = cg.find_counterfactuals(box(function), graphs, "learned")
     assert [each.to_dict() for each in fast] == [each.to_dict() for each in slow]
 

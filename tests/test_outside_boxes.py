@@ -222,6 +222,9 @@ def test_probabilities_are_not_taken_for_logits() -> None:
         cg.find_counterfactuals(cg.TorchModel(sigmoid, input="edges"), GRAPHS)
     with pytest.raises(BlackBoxError, match="these are no probabilities"):
         cg.Oracle(cg.TorchModel(layer, input="edges", probabilities=True)).ask(GRAPHS)
+    insisting = cg.TorchModel(sigmoid, input="edges", probabilities=False)
+    assert set(cg.Oracle(insisting).ask(np.repeat(GRAPHS, 9, axis=0)).tolist()) == {1}
+    assert cg.TorchModel(layer, input="edges").predict(GRAPHS[:0]).size == 0
 
 
 def test_the_command_line_asks_programs_and_services(service: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -22,6 +23,7 @@ from countergraph.classifiers.linear_form import linear_form
 from countergraph.errors import InputError
 from countergraph.finding.white_box import white_box
 from countergraph.graphs.pairs import to_adjacency
+from countergraph.results.certificate import Certificate
 from tests.conftest import random_graphs
 from tests.test_constraints import small_data
 
@@ -280,3 +282,15 @@ def test_a_linear_classifier_may_have_no_intercept(cohort: cg.GraphDataset) -> N
     ridge.fit(cohort.edges, cohort.labels)
     for result in cg.find_counterfactuals(ridge, cohort, "ofs").found[:2]:
         assert cg.certify(ridge, result).certificate.optimal
+
+
+def test_what_the_search_proved_is_kept_and_not_asked_again() -> None:
+    data = cg.GraphDataset(random_graphs(30, 10, seed=5), np.arange(30) % 2)
+    oracle = cg.Oracle(lambda edges: (edges[:, :5].sum(1) * edges[:, 5:10].sum(1) >= 4).astype(int), input="edges")
+    results = cg.find_counterfactuals(oracle, data)
+    far = [each for each in results.found if each.certificate.optimal and each.certificate.radius]
+    assert far, "some are proven to be the closest by asking everything closer"
+    for result in far:
+        assert cg.certify(oracle, result).certificate == replace(result.certificate, calls=2)
+    [one] = [each for each in cg.find_counterfactuals(oracle, data, "ofs+obs").found if each.distance == 2][:1]
+    assert cg.certify(oracle, one).certificate == Certificate(True, 0, False, 2)

@@ -309,6 +309,8 @@ def test_a_report_says_what_should_make_one_cautious(cohort: cg.GraphDataset, tm
     [caution] = [each for each in few.cautions if "hardly speaks of these. The method" in each][:1]
     few.save(tmp_path / "few.html")
     assert caution.split(":")[0] in (tmp_path / "few.html").read_text()
+    aimed = cg.make_report(RULE, cohort, "ofs+obs", runs=1, local_runs=2, target="ASD", subjects=["subject-001"])
+    assert not [each for each in aimed.cautions if "hardly speaks" in each], "who is there already is not looked for"
     for ask in (few.person, few.others):
         with pytest.raises(NotFoundError, match="'nobody'"):
             ask("nobody")

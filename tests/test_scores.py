@@ -154,3 +154,13 @@ def test_on_the_command_line(tmp_path) -> None:
     assert json.loads(done.stdout)[0]["parameters"]["scores"] is True
     refused = CliRunner().invoke(app, [*command, "--method", "ofs+obs", "--scores"])
     assert "searches that learn" in str(refused.exception) + refused.output
+
+
+def test_answers_that_mean_the_same_class_share_its_probability(cohort: cg.GraphDataset) -> None:
+    three = np.arange(len(cohort)) % 3
+    machine = LogisticRegression().fit(cohort.edges, three)
+    oracle = cg.Oracle(machine, classes={0: "TD", 1: "ASD", 2: "ASD"})
+    scored = oracle.ask_with_scores(cohort.edges, cohort.classes)
+    assert scored.columns.tolist() == [0, 1]
+    own = machine.predict_proba(cohort.edges)
+    np.testing.assert_allclose(scored.shares, np.stack([own[:, 0], own[:, 1:].sum(axis=1)], axis=1))

@@ -35,7 +35,8 @@ def as_labels(labels: Mapping[str, str] | str | Path) -> dict[str, str]:
         return read_labels(Path(labels))
     if not hasattr(labels, "items") or hasattr(labels, "columns"):
         raise InputError(f"labels must map names to classes, or be the path of a table, not {type(labels).__name__}")
-    return {str(name): str(label) for name, label in labels.items()}
+    told = {str(name): str(label).strip() for name, label in labels.items()}
+    return {name: label for name, label in told.items() if label.casefold() not in UNKNOWN}
 
 
 def read_labels(path: Path) -> dict[str, str]:

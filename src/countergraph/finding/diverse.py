@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from countergraph.errors import BlackBoxError, InputError, Interrupted, NothingLeftError, check_whole_numbers
 from countergraph.finding.constraints import Constraints
-from countergraph.finding.find import find_counterfactuals
+from countergraph.finding.find import check_time_limit, find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
 from countergraph.results.counterfactual import Counterfactuals
@@ -41,6 +41,7 @@ def find_diverse(
         Seconds for all of it.
     """
     check_whole_numbers(m=(m, 1), runs=(runs, 1))
+    check_time_limit(time_limit)
     graphs = graph if isinstance(graph, GraphDataset) else _stack(np.asarray(graph))
     if len(graphs) != 1:
         raise InputError(f"diverse counterfactuals are of one graph, not of {len(graphs)}")

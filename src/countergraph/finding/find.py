@@ -140,8 +140,7 @@ def find_counterfactuals(
         If the black box raises or answers nonsense. Its ``results`` are what was found until then; the same holds for
         `Interrupted`, which is raised at Ctrl-C.
     """
-    if time_limit is not None and (not isinstance(time_limit, int | float | np.number) or not time_limit > 0):
-        raise InputError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
+    check_time_limit(time_limit)
     request = Request.of(
         black_box,
         graphs,
@@ -157,6 +156,12 @@ def find_counterfactuals(
         confirm=confirm,
     )
     return carry_out(request, request.ask, time_limit, progress, finished)
+
+
+def check_time_limit(time_limit: object) -> None:
+    """Refuse what is no number of seconds."""
+    if time_limit is not None and (not isinstance(time_limit, int | float | np.number) or not time_limit > 0):
+        raise InputError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
 
 
 def carry_out(

@@ -41,7 +41,8 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     Counterfactual
         With ``certificate`` set. It is *optimal* if everything closer was asked, or if the black box is linear in the
         edges, where the exact optimum takes the place of a result that is farther and not made of moves; *1-minimal* if
-        every single change was undone in turn and the class changed back each time.
+        every single change was undone in turn and the class changed back each time. What its search proved is not asked
+        again.
     """
     check_whole_numbers(radius=(radius, 0))
     if not isinstance(result, Counterfactual):
@@ -57,17 +58,19 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
             "this black box does not change its answer for this counterfactual: it is another's, or the black box "
             "answers the same question in two ways"
         )
-    best = result.flips.size
+    best, known = result.flips.size, result.certificate
+    if known.optimal:
+        return replace(result, certificate=replace(known, calls=2))
     optimum = None if result.limited else _optimum(oracle, result)
     if optimum is not None and (optimum[0].size == best or not result.moves):
         return _best(result, optimum, 3)
-    closer, reached, calls = _closer(oracle, result, min(radius, best - 1))
+    closer, reached, calls = _closer(oracle, result, known.radius, min(radius, best - 1))
     if closer is not None:
         return _best(result, closer, 2 + calls)
     optimal = not result.limited and reached == best - 1
-    singles = combinations(result.flips.tolist(), best - 1) if best > 1 else iter(())
-    minimal, calls = _none_crosses(oracle, result, singles), 2 + calls + (best if best > 1 else 0)
-    return replace(result, certificate=Certificate(minimal, best - 1 if optimal else reached, optimal, calls))
+    singles = iter(()) if known.minimal or best == 1 else combinations(result.flips.tolist(), best - 1)
+    minimal, calls = _none_crosses(oracle, result, singles), 2 + calls + (0 if known.minimal or best == 1 else best)
+    return replace(result, certificate=Certificate(minimal, reached, optimal, calls))
 
 
 def _best(result: Counterfactual, closest: tuple[Flips, Label], calls: int) -> Counterfactual:
@@ -86,12 +89,14 @@ def _none_crosses(oracle: Oracle, result: Counterfactual, sets: Iterator[tuple[i
     return not any(_is_counterfactual(result, label) for label in labels)
 
 
-def _closer(oracle: Oracle, result: Counterfactual, radius: int) -> tuple[tuple[Flips, Label] | None, int, int]:
-    """Ask about all graphs up to a radius, nearest first: the first counterfactual, the radius proven, the calls."""
+def _closer(
+    oracle: Oracle, result: Counterfactual, known: int, radius: int
+) -> tuple[tuple[Flips, Label] | None, int, int]:
+    """Ask about all graphs between two radii, nearest first: the first counterfactual, the radius proven, the calls."""
     n_pairs, calls = result.original.size, 0
     if sum(comb(n_pairs, size) for size in range(1, radius + 1)) > MOST_QUESTIONS:
         raise TooMuchError(f"a radius of {radius} among {n_pairs} pairs takes more than {MOST_QUESTIONS:,} questions")
-    for size in range(1, radius + 1):
+    for size in range(known + 1, radius + 1):
         for batch in _batches(combinations(range(n_pairs), size), n_pairs):
             calls += len(batch)
             for flips, label in zip(batch, _ask(oracle, result, batch), strict=True):
@@ -99,7 +104,7 @@ def _closer(oracle: Oracle, result: Counterfactual, radius: int) -> tuple[tuple[
                     if _ask(oracle, result, [flips]) != [label]:
                         raise InputError("the black box answers the same question in two ways, so nothing is proven")
                     return (flips, label), size - 1, calls + 1
-    return None, radius, calls
+    return None, max(known, radius), calls
 
 
 def _batches(sets: Iterator[tuple[int, ...]], n_pairs: int) -> Iterator[list[Flips]]:

@@ -43,9 +43,11 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
         raise InputError(f"the rule has {coefficients.size} pairs, the graph {edges.size}: they differ in regions")
     flips = closest_crossing(edges, coefficients, intercept)
     above = settled(coefficients[edges].sum() + intercept, coefficients) > 0
-    told = rule.classes if isinstance(rule, Oracle) and not rule.meanings else None
+    told = rule.classes if isinstance(rule, Oracle) else None
     inner = rule.black_box if isinstance(rule, Oracle) else rule
     low, high = np.asarray(linear.classes_).tolist()
+    if isinstance(rule, Oracle) and rule.meanings:
+        low, high = rule.meanings[low], rule.meanings[high]
     return Counterfactual(
         original=edges,
         flips=flips,

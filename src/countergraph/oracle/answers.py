@@ -134,8 +134,8 @@ def _are_names(classes: Classes, possible: Sequence[Label]) -> bool:
     if labels and names:
         listed = ", ".join(f"{label} is {name!r}" for label, name in enumerate(classes))
         raise AnswerError(
-            f"the black box answered {given[0]}: is that the label, or the name of a class ({listed})? Tell what its "
-            f"answers mean, for example Oracle(..., classes={{{given[0]}: {str(given[0])!r}, ...}})"
+            f"the black box answered {given[0]}: is that the label, or the name of a class ({listed})? Say "
+            f"Oracle(..., classes={classes}) for labels, classes={{{given[0]}: {str(given[0])!r}, ...}} for names"
         )
     return names
 

@@ -73,8 +73,8 @@ class Oracle:
         self.black_box = black_box
         self.input = kind
         self.meanings: dict[Label, str] = dict(classes) if isinstance(classes, Mapping) else {}
-        names = self.meanings.values() if isinstance(classes, Mapping) else classes
-        self.classes = None if names is None else tuple(dict.fromkeys(names))
+        names = dict.fromkeys(self.meanings.values()) if isinstance(classes, Mapping) else classes
+        self.classes = None if names is None else tuple(names)
         self.check_repeats = check_repeats
         self.batch_size = batch_size
         self.asked = self.computed = self.inconsistent = 0
@@ -112,7 +112,7 @@ class Oracle:
 
         The class is what ``predict`` says, as in `ask`. ``predict_proba`` gets the same graphs; where the two disagree,
         as they may, the class counts. Its columns are the ``classes_`` of the black box if it has any, else the labels
-        0, 1, ...
+        0, 1, ...; those that mean the same class are added up.
         """
         labels = self.ask(edges, classes)
         shares = self._probabilities(edges)
@@ -127,7 +127,8 @@ class Oracle:
                 f"predict answered {strange[0]!r}, but the columns of predict_proba are {columns.tolist()}: set the "
                 "classes_ of the black box to the classes in the order of its columns"
             )
-        return Scored(labels, shares, columns)
+        first = [columns.tolist().index(label) for label in dict.fromkeys(columns.tolist())]
+        return Scored(labels, shares @ (columns[:, None] == columns[first]), columns[first])
 
     @property
     def _possible(self) -> list[Label]:

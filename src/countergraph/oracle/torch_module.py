@@ -34,7 +34,8 @@ class TorchModel:
     device
         Where the module lives.
     probabilities
-        Whether it gives the probability of class 1, not a logit.
+        Whether one output for each graph is the probability of class 1 (True) or a logit (False). By default it is
+        taken for a logit, unless many in a row lie between 0 and 1.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class TorchModel:
         input: Literal["adjacency", "edges"] = "adjacency",  # noqa: A002
         prepare: Callable[[Any], tuple[Any, ...]] | None = None,
         device: str = "cpu",
-        probabilities: bool = False,
+        probabilities: bool | None = None,
     ) -> None:
         if not callable(getattr(module, "eval", None)) or not callable(module):
             raise InputError(f"module must be a torch.nn.Module; {type(module).__name__} is not")
@@ -89,10 +90,11 @@ class TorchModel:
                 raise AnswerError(f"the module gave {outputs.min():g} to {outputs.max():g}: these are no probabilities")
             return np.asarray(logit(np.clip(outputs, TINY, 1 - TINY)))
         self._seen += outputs.size
-        self._lowest, self._highest = min(self._lowest, *outputs), max(self._highest, *outputs)
-        if self._seen >= MANY and 0 <= self._lowest <= self._highest <= 1:
+        self._lowest = min(self._lowest, outputs.min(initial=np.inf))
+        self._highest = max(self._highest, outputs.max(initial=-np.inf))
+        if self.probabilities is None and self._seen >= MANY and 0 <= self._lowest <= self._highest <= 1:
             raise AnswerError(
                 f"all of {self._seen} outputs of the module lie between 0 and 1, as probabilities do. As logits they "
-                "would put all graphs into class 1; if they are what a sigmoid gives, say probabilities=True"
+                "would put all graphs into class 1. Say probabilities=True if a sigmoid gives them, or False"
             )
         return outputs

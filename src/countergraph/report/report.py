@@ -135,13 +135,14 @@ class Report:
                 f"The classifier calls only {agrees:.0%} of the graphs what they are labelled. Are its classes in the "
                 f"order {', '.join(self.data.classes)}, and does it get the graphs as it did when it was trained?"
             )
-        for row in self.tables["search"].to_dict("records"):
-            if self.results.found and 2 * row["found"] < row["searches"]:
-                advice = "" if self.facts["method"] == "learned" else ' The method "learned" finds more.'
+        sought = [each for each in self.results if each.stopped != "already in target class"]
+        advice = "" if "learned" in self.facts["method"] else ' The method "learned" finds more.'
+        for label, name in enumerate(self.data.classes) if self.results.found else ():
+            own = Counterfactuals([each for each in sought if each.original_class == label])
+            if 2 * len(own.found) < len(own):
                 said.append(
-                    f"Only {row['found']} of {row['searches']} searches of graphs that are classified as "
-                    f"{row['classified as']} found a counterfactual: what is said of everybody hardly speaks of these."
-                    f"{advice}"
+                    f"Only {len(own.found)} of {len(own)} searches of graphs that are classified as {name} found a "
+                    f"counterfactual: what is said of everybody hardly speaks of these.{advice}"
                 )
         return said
 

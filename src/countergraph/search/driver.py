@@ -132,29 +132,33 @@ def _heard(answers: Labels | Scored) -> list[Heard]:
 
 
 class _Pace:
-    """How many lanes to ask at once: all of them, unless time is limited and the black box so slow that this suffers.
+    """How many lanes to ask at once: more and more, as long as that saves time.
+
+    A service takes its time for each batch, so it is asked about all graphs together. What takes its time for each
+    graph is asked about few: so much is lost when it fails, and so long it takes to stop.
 
     Parameters
     ----------
     most
         The number of lanes.
     time_limit
-        Seconds for the whole run; a question to the black box is to take no more than a part of it.
+        Seconds for the whole run; a batch is to take no more than a part of it.
     """
 
-    LONG, SHORT = 0.05, 0.01
+    QUICK, LONG, SAVING = 0.1, 5.0, 0.75
 
-    def __init__(self, most: int, time_limit: float | None) -> None:
-        self.most, self.time_limit = most, time_limit
-        self.step = most if time_limit is None else 1
+    def __init__(self, most: int, time_limit: float | None = None) -> None:
+        self.most, self.step, self._rate = most, 1, np.inf
+        self.long = self.LONG if time_limit is None else min(self.LONG, max(5 * self.QUICK, time_limit / 20))
 
-    def took(self, seconds: float) -> None:
-        if self.time_limit is None:
-            return
-        if seconds > self.LONG * self.time_limit:
+    def took(self, asked: int, seconds: float) -> None:
+        """Take in how long a batch took."""
+        rate = seconds / asked
+        if seconds > self.long:
             self.step = max(1, self.step // 2)
-        elif seconds < self.SHORT * self.time_limit:
+        elif asked == self.step and (seconds < self.QUICK or rate < self.SAVING * self._rate):
             self.step = min(2 * self.step, self.most)
+        self._rate = min(rate, self._rate)
 
 
 def run(
@@ -207,7 +211,7 @@ def run(
             calls += len(answers)
             for row, heard in enumerate(answers, rows.start):
                 lanes.tell(row, heard)
-            pace.took(time.monotonic() - began)
+            pace.took(len(answers), time.monotonic() - began)
         done = lanes.think()
         _fill(lanes, waiting)
         done += lanes.wake()

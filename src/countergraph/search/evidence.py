@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from countergraph.search.conversation import Flips
 
+FIRST = 17
+"""Before anything is found, only sets of fewer changes than this are remembered: nothing that long will be proven."""
+
 
 class Proven(NamedTuple):
     """What is proven about a counterfactual."""
@@ -42,7 +45,7 @@ class Evidence:
     def __init__(self, n_pairs: int) -> None:
         self._numbers = _numbers(n_pairs)
         self._refuted: defaultdict[int, set[int]] = defaultdict(set)
-        self._size: float = np.inf
+        self._size = FIRST
 
     def refute(self, flips: Flips) -> None:
         """Take in that a set is no counterfactual."""
