@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import countergraph as cg
-from countergraph.errors import BlackBoxError, InputError, NotFoundError
+from countergraph.errors import BlackBoxError, FileError, InputError, NotFoundError
 from countergraph.explain.litmus import used_vertices
 from countergraph.report.pictures import save_pictures
 
@@ -115,6 +115,8 @@ def test_json_and_csv_hold_the_same_numbers(report: cg.Report, tmp_path: Path) -
     totals = [row["total"] for row in plain["tables"]["regions"]]
     assert totals == report.tables["regions"]["total"].tolist()
     assert totals == sorted(totals, reverse=True)
+    with pytest.raises(FileError, match="report.json cannot be written: File exists"):
+        report.save(tmp_path / "report.json", "csv")
 
 
 def test_costs_and_plausibility_are_told_of_people_and_of_every_result(

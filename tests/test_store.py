@@ -215,6 +215,8 @@ def test_export_to_csv_and_parquet(store, model, cohort, tmp_path: Path) -> None
         assert plain["calls"] == result.calls
     with pytest.raises(InputError, match=r"exported to \.csv or \.parquet"):
         export(store, tmp_path / "rows.xlsx")
+    with pytest.raises(FileError, match="cannot be written: No such file"):
+        export(store, tmp_path / "nowhere" / "rows.csv")
 
 
 def test_memory_stays_flat_however_many_rows(store, tmp_path: Path) -> None:

@@ -23,9 +23,12 @@ def write_text(path: Path, text: str) -> None:
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
     """Write a folder with a CSV file for each table."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, table in zip(file_names(tables), tables.values(), strict=True):
-        table.to_csv(folder / f"{name}.csv", index=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, table in zip(file_names(tables), tables.values(), strict=True):
+            table.to_csv(folder / f"{name}.csv", index=False)
+    except OSError as error:
+        raise FileError(f"{folder} cannot be written: {error.strerror}") from error
 
 
 def file_names(names: Iterable[str]) -> list[str]:

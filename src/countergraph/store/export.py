@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from countergraph.errors import InputError
+from countergraph.errors import FileError, InputError
 from countergraph.store.store import Store
 
 FORMATS = (".csv", ".parquet")
@@ -27,6 +27,8 @@ def export(store: Store, path: str | Path) -> int:
     try:
         count = (_write_csv if path.suffix == ".csv" else _write_parquet)(store.rows(), partial)
         partial.replace(path)
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)
     return count
