@@ -138,10 +138,11 @@ def explain(
         raise stopped
     from countergraph.explain.diverse import Diverse
     from countergraph.explain.plausibility import plain_results
+    from countergraph.finding.prove import is_cheap_to_prove
 
     best = results.closest() or results[0]
-    free = certify is None and diverse is None and _is_cheap_to_prove(black_box, best)
-    radius = 0 if free else certify
+    usual = certify is None and diverse is None and method == "learned"
+    radius = 0 if usual and is_cheap_to_prove(black_box, best) else certify
     if radius is not None and best.found and stopped is None:
         from countergraph.results.counterfactual import Counterfactuals
 
@@ -170,14 +171,6 @@ def explain(
         raise stopped  # what was found until then is shown and written
     if not best.found:
         raise typer.Exit(1)
-
-
-def _is_cheap_to_prove(black_box: object, best: Counterfactual) -> bool:
-    """Tell whether arithmetic knows the closest counterfactual, and no other method and no constraint was asked for."""
-    from countergraph.finding.request import oracle_of
-    from countergraph.finding.white_box import white_box
-
-    return best.method == "learned" and not best.limited and white_box(oracle_of(black_box)) is not None
 
 
 def _proven(

@@ -30,12 +30,13 @@ UNKNOWN = ("n/a", "na", "nan")
 
 
 def as_labels(labels: Mapping[str, str] | str | Path) -> dict[str, str]:
-    """Return the class of each subject, by name."""
+    """Return the class of each subject, by name, as far as it is known."""
     if isinstance(labels, str | Path):
-        return read_labels(Path(labels))
-    if not hasattr(labels, "items") or hasattr(labels, "columns"):
+        told = read_labels(Path(labels))
+    elif not hasattr(labels, "items") or hasattr(labels, "columns"):
         raise InputError(f"labels must map names to classes, or be the path of a table, not {type(labels).__name__}")
-    told = {str(name): str(label).strip() for name, label in labels.items()}
+    else:
+        told = {str(name): str(label).strip() for name, label in labels.items()}
     return {name: label for name, label in told.items() if label.casefold() not in UNKNOWN}
 
 
@@ -56,8 +57,6 @@ def read_labels(path: Path) -> dict[str, str]:
         name, label = ((row[str(column)] or "").strip() for column in chosen)
         if not name or not label:
             raise FileError(f"{path}: line {number} lacks a {chosen[0] if not name else chosen[1]}")
-        if label.casefold() in UNKNOWN:
-            continue
         if labels.setdefault(name, label) != label:
             raise FileError(f"{path}: labels {name!r} as {label} and as {labels[name]}")
     return labels

@@ -45,18 +45,17 @@ def find_diverse(
     graphs = graph if isinstance(graph, GraphDataset) else _stack(np.asarray(graph))
     if len(graphs) != 1:
         raise InputError(f"diverse counterfactuals are of one graph, not of {len(graphs)}")
-    deadline = np.inf if time_limit is None else time.monotonic() + time_limit
-    options["time_limit"] = time_limit
-    first = find_counterfactuals(black_box, graphs, runs=runs, constraints=constraints, **options)
+    began, left = time.monotonic(), time_limit
+    first = find_counterfactuals(black_box, graphs, runs=runs, constraints=constraints, time_limit=left, **options)
     results, best = list(first), first.closest()
     base = constraints or Constraints()
     while best is not None and len(results) < runs + m - 1:
-        if time_limit is not None and (left := deadline - time.monotonic()) <= 0:
+        left = None if time_limit is None else began + time_limit - time.monotonic()
+        if left is not None and left <= 0:
             break
-        options["time_limit"] = None if time_limit is None else left
         base = replace(base, frozen_pairs=[*base.frozen_pairs, *best.removed, *best.added])
         try:
-            [other] = find_counterfactuals(black_box, graphs, constraints=base, **options)
+            [other] = find_counterfactuals(black_box, graphs, constraints=base, time_limit=left, **options)
         except NothingLeftError:
             break
         except (BlackBoxError, Interrupted) as error:

@@ -68,9 +68,14 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     if closer is not None:
         return _best(result, closer, 2 + calls)
     optimal = not result.limited and reached == best - 1
-    singles = iter(()) if known.minimal or best == 1 else combinations(result.flips.tolist(), best - 1)
-    minimal, calls = _none_crosses(oracle, result, singles), 2 + calls + (0 if known.minimal or best == 1 else best)
-    return replace(result, certificate=Certificate(minimal, reached, optimal, calls))
+    singles = [] if known.minimal or best == 1 else list(combinations(result.flips.tolist(), best - 1))
+    minimal = _none_crosses(oracle, result, iter(singles))
+    return replace(result, certificate=Certificate(minimal, reached, optimal, 2 + calls + len(singles)))
+
+
+def is_cheap_to_prove(black_box: object, result: Counterfactual) -> bool:
+    """Tell whether arithmetic knows the closest counterfactual: of what is linear, under no constraint."""
+    return not result.limited and white_box(oracle_of(black_box)) is not None
 
 
 def _best(result: Counterfactual, closest: tuple[Flips, Label], calls: int) -> Counterfactual:

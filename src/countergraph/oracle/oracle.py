@@ -81,7 +81,6 @@ class Oracle:
         self._ask = ADAPTERS[kind](black_box.predict if has_predict else black_box)  # type: ignore[attr-defined,arg-type]
         self._answers: dict[bytes, Label] | None = {} if remember else None
         self._shares: dict[bytes, list[float]] = {}
-        self._kind: str | None = None
         self._answered: set[Label] = set()
 
     def __repr__(self) -> str:
@@ -101,10 +100,9 @@ class Oracle:
             )
         self.asked += len(edges)
         answers = self._labels(edges)
-        if wanted is None and self.classes is None and len(answers) and self._kind not in (None, answers.dtype.kind):
-            raise AnswerError("the black box answered integers before, and strings now, or the contrary")
-        self._kind = answers.dtype.kind if len(answers) else self._kind
         self._answered.update(np.unique(answers).tolist())
+        if wanted is None and self.classes is None and len({isinstance(each, str) for each in self._answered}) > 1:
+            raise AnswerError("the black box answered integers before, and strings now, or the contrary")
         return to_labels(answers, self.classes, wanted, self._possible)
 
     def ask_with_scores(self, edges: Bits, classes: Sequence[str] | None = None) -> Scored:

@@ -9,26 +9,19 @@ from pathlib import Path
 import pandas as pd
 
 from countergraph.errors import FileError
+from countergraph.graphs.files import write_whole
 
 LONGEST_NAME = 80
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write one file."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
     """Write a folder with a CSV file for each table."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, table in zip(file_names(tables), tables.values(), strict=True):
-            table.to_csv(folder / f"{name}.csv", index=False)
     except OSError as error:
-        raise FileError(f"{folder} cannot be written: {error.strerror}") from error
+        raise FileError(f"{folder}: cannot be written ({error.strerror})") from error
+    for name, table in zip(file_names(tables), tables.values(), strict=True):
+        write_whole(folder / f"{name}.csv", table.to_csv(index=False).encode())
 
 
 def file_names(names: Iterable[str]) -> list[str]:

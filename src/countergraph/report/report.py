@@ -23,7 +23,8 @@ from countergraph.explain.local import LocalExplanation
 from countergraph.explain.plausibility import COLUMNS, plain_results, plausibility
 from countergraph.finding.prove import certify
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.report.files import write_tables, write_text
+from countergraph.graphs.files import write_whole
+from countergraph.report.files import write_tables
 from countergraph.report.tables import (
     agreement,
     has_costs,
@@ -255,9 +256,9 @@ class Report:
         from countergraph.report.page import render
 
         path = Path(path)
-        writers: dict[str, Callable[[], None]] = {
-            "html": lambda: write_text(path, render(self)),
-            "json": lambda: write_text(path, json.dumps(self.to_dict(), indent=1, allow_nan=False)),
+        writers: dict[str, Callable[[], object]] = {
+            "html": lambda: write_whole(path, render(self).encode()),
+            "json": lambda: write_whole(path, json.dumps(self.to_dict(), indent=1, allow_nan=False).encode()),
             "csv": lambda: write_tables(path, self.tables),
         }
         kind = format or path.suffix.removeprefix(".") or "csv"

@@ -28,7 +28,7 @@ def export(store: Store, path: str | Path) -> int:
         count = (_write_csv if path.suffix == ".csv" else _write_parquet)(store.rows(), partial)
         partial.replace(path)
     except OSError as error:
-        raise FileError(f"{path} cannot be written: {error.strerror}") from error
+        raise FileError(f"{path}: cannot be written ({error.strerror})") from error
     finally:
         partial.unlink(missing_ok=True)
     return count
