@@ -49,7 +49,7 @@ def _quickly_trained(data: cg.GraphDataset, kind: str) -> cg.Model:
         settings["epochs"] = 3
     steps = [] if chosen.embedding is None else [("embedding", chosen.embedding(**settings))]
     pipeline = Pipeline([*steps, ("classifier", CLASSIFIERS[chosen.classifier]())]).fit(data.edges, data.labels)
-    about = (data.classes, data.n_regions, data.atlas.name, data.fingerprint)
+    about = (data.classes, data.n_rois, data.atlas.name, data.fingerprint)
     return cg.Model(kind, settings, pipeline, *about, Accuracy(0, 0, 0, 0, 0))
 
 

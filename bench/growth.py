@@ -21,10 +21,10 @@ SEARCHES = 100
 class Timed:
     """A cheap linear black box that knows how long it took itself."""
 
-    def __init__(self, n_regions: int) -> None:
+    def __init__(self, n_rois: int) -> None:
         rng = np.random.default_rng(0)
-        sets = [rng.permutation(n_regions)[: n_regions // 6] for _ in range(2)]
-        self.rule = cg.LinearRule(sets, [-0.1, 0.1], 0.05, n_regions)
+        sets = [rng.permutation(n_rois)[: n_rois // 6] for _ in range(2)]
+        self.rule = cg.LinearRule(sets, [-0.1, 0.1], 0.05, n_rois)
         self.seconds = 0.0
 
     def predict(self, edges: Bits) -> NDArray[np.generic]:
@@ -35,20 +35,20 @@ class Timed:
         return answers
 
 
-def measure(n_regions: int) -> dict[str, float]:
+def measure(n_rois: int) -> dict[str, float]:
     """Search, in a process of its own, so that the peak of memory is its own too."""
     rng = np.random.default_rng(1)
-    graphs = np.empty((SEARCHES, pair_count(n_regions)), dtype=np.bool_)
+    graphs = np.empty((SEARCHES, pair_count(n_rois)), dtype=np.bool_)
     for graph in graphs:
         graph[:] = rng.random(graph.size) < 0.1
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    box = Timed(n_regions)
+    box = Timed(n_rois)
     began = time.perf_counter()
     results = cg.find_counterfactuals(box, graphs, "ofs+obs", confirm=False)
     elapsed = time.perf_counter() - began
     calls = sum(result.calls for result in results)
     return {
-        "regions": n_regions,
+        "regions": n_rois,
         "pairs": graphs.shape[1],
         "found": len(results.found),
         "calls": calls,

@@ -4,7 +4,7 @@ import networkx as nx
 
 import countergraph as cg
 
-data = cg.make_cohort(n_subjects=10, n_regions=20, density=0.2)
+data = cg.make_cohort(n_subjects=10, n_rois=20, density=0.2)
 
 
 def is_clustered(graph: nx.Graph) -> str:

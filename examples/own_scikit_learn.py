@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 
 import countergraph as cg
 
-data = cg.make_cohort(n_subjects=40, n_regions=30, contrast=0.8)
+data = cg.make_cohort(n_subjects=40, n_rois=30, contrast=0.8)
 names = [data.classes[label] for label in data.labels]
 classifier = make_pipeline(PCA(10), KNeighborsClassifier()).fit(data.edges, names)
 

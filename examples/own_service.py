@@ -28,7 +28,7 @@ class Service(BaseHTTPRequestHandler):
 server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 
-data = cg.make_cohort(n_subjects=4, n_regions=30)
+data = cg.make_cohort(n_subjects=4, n_rois=30)
 black_box = cg.Endpoint(f"http://127.0.0.1:{server.server_port}/classify", timeout=30)
 print(cg.find_counterfactual(black_box, data.edges[0]).sentence)
 server.shutdown()

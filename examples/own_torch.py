@@ -4,7 +4,7 @@ import torch
 
 import countergraph as cg
 
-data = cg.make_cohort(n_subjects=40, n_regions=20, contrast=0.8)
+data = cg.make_cohort(n_subjects=40, n_rois=20, contrast=0.8)
 matrices = torch.tensor(data.adjacency, dtype=torch.float32)
 labels = torch.tensor(data.labels)
 
@@ -12,9 +12,9 @@ labels = torch.tensor(data.labels)
 class DenseGraphNetwork(torch.nn.Module):
     """Two rounds of message passing on the dense adjacency matrix, then the mean over the regions."""
 
-    def __init__(self, n_regions: int, width: int = 16) -> None:
+    def __init__(self, n_rois: int, width: int = 16) -> None:
         super().__init__()
-        self.first = torch.nn.Linear(n_regions, width)
+        self.first = torch.nn.Linear(n_rois, width)
         self.second = torch.nn.Linear(width, width)
         self.last = torch.nn.Linear(width, 2)
 
@@ -26,7 +26,7 @@ class DenseGraphNetwork(torch.nn.Module):
 
 
 torch.manual_seed(0)
-network = DenseGraphNetwork(data.n_regions)
+network = DenseGraphNetwork(data.n_rois)
 optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
 for _ in range(150):
     optimiser.zero_grad()

@@ -44,7 +44,7 @@ def adhd(real_data: Path) -> cg.GraphDataset:
 @pytest.fixture(scope="session")
 def cohort() -> cg.GraphDataset:
     """A small synthetic cohort: fast to search, and of another size than anything else in the tests."""
-    return cg.make_cohort(n_subjects=24, n_regions=20, contrast=0.8, seed=3)
+    return cg.make_cohort(n_subjects=24, n_rois=20, contrast=0.8, seed=3)
 
 
 @pytest.fixture(scope="session")
@@ -72,7 +72,7 @@ def place(cohort: cg.GraphDataset, model: cg.Model, tmp_path_factory: pytest.Tem
     return folder
 
 
-def random_graphs(count: int, n_regions: int, seed: int, density: float = 0.3) -> np.ndarray:
+def random_graphs(count: int, n_rois: int, seed: int, density: float = 0.3) -> np.ndarray:
     """Edge vectors of random graphs."""
     rng = np.random.default_rng(seed)
-    return rng.random((count, n_regions * (n_regions - 1) // 2)) < density
+    return rng.random((count, n_rois * (n_rois - 1) // 2)) < density

@@ -11,10 +11,10 @@ import signal
 import sys
 from pathlib import Path
 
-from countergraph.experiments import lab as lab_module
 from countergraph.experiments import runner
+from countergraph.experiments import workspace as lab_module
 from countergraph.experiments.experiment import Experiment
-from countergraph.experiments.lab import Lab
+from countergraph.experiments.workspace import Workspace
 from countergraph.store.row import Row
 from countergraph.store.setting import Setting
 from countergraph.store.store import Store
@@ -32,14 +32,14 @@ class CountingStore(Store):
 def main(cohort: str, folder: str, runs: str, workers: str) -> None:
     lab_module.SIZE = 48
     runner.Store = CountingStore  # type: ignore[attr-defined]
-    lab = Lab(None, Path(folder))
-    units = list(lab.units(Experiment(cohort, "contrast-subgraphs", runs=int(runs), max_calls=300)))
+    workspace = Workspace(None, Path(folder))
+    units = list(workspace.units(Experiment(cohort, "contrast-subgraphs", runs=int(runs), max_calls=300)))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the killed: let them go
     for _ in sys.stdin:
         process = os.fork()
         if process == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            runner.run_units(lab.store, units, int(workers))
+            runner.run_units(workspace.store, units, int(workers))
             os._exit(0)
         print(process, flush=True)
 

@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from sklearn.svm import LinearSVC
 
 import countergraph as cg
-from countergraph.graphs.pairs import degrees_of, pair_ends, region_count
+from countergraph.graphs.pairs import degrees_of, pair_ends, roi_count
 from countergraph.search.conversation import Answer, Flips, Part, Task
 from countergraph.search.learning.closeup import AT_A_REGION, OF_A_KIND, CloseUp
 from countergraph.search.learning.guide import Guide
@@ -123,7 +123,7 @@ def test_slanted_orders_hold_every_flip_that_is_allowed_once(seed: int, density:
 
 
 def test_slanted_orders_give_to_the_hubs_or_take_from_them(cohort: cg.GraphDataset) -> None:
-    first, second = pair_ends(cohort.n_regions)
+    first, second = pair_ends(cohort.n_rois)
     for graph in cohort.edges:
         ends = degrees_of(graph)[first] + degrees_of(graph)[second]
         for order, sign in ((contrasted, 1), (levelled, -1)):
@@ -233,8 +233,8 @@ def dense(graph: np.ndarray, flips: Flips, told: list[tuple[Flips, bool]]) -> tu
     """Return mean and covariances of the close look, written down with a whole matrix."""
     size = flips.size
     mean, cov = np.zeros(size + 1), np.eye(size + 1)
-    traits = np.zeros((size, region_count(graph.size) + 2))
-    for ends in pair_ends(region_count(graph.size)):
+    traits = np.zeros((size, roi_count(graph.size) + 2))
+    for ends in pair_ends(roi_count(graph.size)):
         traits[np.arange(size), ends[flips]] = np.where(graph[flips], -AT_A_REGION, AT_A_REGION)
     traits[:, -2:] = OF_A_KIND * np.stack([graph[flips], ~graph[flips]], axis=1)
     cov[:-1, :-1] += traits @ traits.T

@@ -7,11 +7,11 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import InputError, NotFoundError
-from countergraph.graphs.atlas import read_atlas
+from countergraph.graphs.atlas import load_atlas
 
 
 def test_aal_is_built_in_and_in_order() -> None:
-    atlas = cg.load_aal116()
+    atlas = cg.load_atlas("aal116")
     assert len(atlas) == 116
     assert atlas.names[:2] == ("Precentral_L", "Precentral_R")
     assert atlas.names[-1] == "Vermis_10"
@@ -20,8 +20,8 @@ def test_aal_is_built_in_and_in_order() -> None:
     assert atlas.hemispheres is not None
     left = np.array([side == "L" for side in atlas.hemispheres])
     assert (atlas.coordinates[left, 0] < 0).all()
-    assert atlas.regions is not None
-    assert {"Frontal lobe", "Deep grey matter", "Cerebellum"} < set(atlas.regions)
+    assert atlas.networks is not None
+    assert {"Frontal lobe", "Deep grey matter", "Cerebellum"} < set(atlas.networks)
     assert 79 < atlas.distance(0, 1) < 81
 
 
@@ -35,21 +35,21 @@ def test_names_that_repeat_are_numbered_in_place() -> None:
 def test_a_table_is_read(tmp_path: Path) -> None:
     path = tmp_path / "mine.tsv"
     path.write_text("name\tx\ty\tz\tregion\nb\t1\t2\t3\tfront\na\t4\t5\t6\tback\n")
-    atlas = read_atlas(path)
-    assert (atlas.name, atlas.names, atlas.regions) == ("mine", ("b", "a"), ("front", "back"))
+    atlas = load_atlas(path)
+    assert (atlas.name, atlas.names, atlas.networks) == ("mine", ("b", "a"), ("front", "back"))
     assert atlas.coordinates is not None
     assert atlas.coordinates.tolist() == [[1, 2, 3], [4, 5, 6]]
 
 
 def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="regions must be names; some are missing"):
-        cg.Atlas(["a", "b"], regions=["frontal", float("nan")])  # type: ignore[list-item]
+        cg.Atlas(["a", "b"], networks=["frontal", float("nan")])  # type: ignore[list-item]
     with pytest.raises(InputError, match="coordinates must be 2 points"):
         cg.Atlas(["a", "b"], coordinates=[[0, 0, 0]])
     with pytest.raises(InputError, match="regions must have one entry for each of the 2 regions, not 1"):
-        cg.Atlas(["a", "b"], regions=["x"])
+        cg.Atlas(["a", "b"], networks=["x"])
     with pytest.raises(NotFoundError, match="no region is called 'Putamen'; did you mean Putamen_"):
-        cg.load_aal116().index("Putamen")
+        cg.load_atlas("aal116").index("Putamen")
     for text, message in (
         ("label\nx\ny\n", "needs a column called name"),
         ("name\tx\ty\tz\na\t1\t2\nb\t1\t2\t3\n", "every row"),
@@ -57,7 +57,7 @@ def test_refusals(tmp_path: Path) -> None:
     ):
         (tmp_path / "bad.tsv").write_text(text)
         with pytest.raises(InputError, match=f"bad.tsv.*{message}"):
-            read_atlas(tmp_path / "bad.tsv")
+            load_atlas(tmp_path / "bad.tsv")
 
 
 def test_numbered_names_never_collide() -> None:
@@ -72,4 +72,4 @@ def test_unreadable_tables_are_refused_by_name(tmp_path: Path) -> None:
     for content in (b"", b"name\n", b"\xff\xfe", b"name\tx\ty\tz\na\tnan\t1\t1\nb\t1\t1\t1\n"):
         path.write_bytes(content)
         with pytest.raises(InputError, match="bad.tsv"):
-            read_atlas(path)
+            load_atlas(path)

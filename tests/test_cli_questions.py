@@ -13,7 +13,7 @@ import countergraph as cg
 from countergraph.graphs.pairs import pair_ends
 from tests.command_line import countergraph
 
-DATA = cg.make_cohort(n_subjects=24, n_regions=20, contrast=0.8, seed=3)
+DATA = cg.make_cohort(n_subjects=24, n_rois=20, contrast=0.8, seed=3)
 PERSON = "subject-002"
 
 

@@ -15,7 +15,7 @@ from countergraph.errors import FileError, InputError
 def test_asd(asd: cg.GraphDataset, real_data: Path) -> None:
     assert asd.classes == ("TD", "ASD")
     assert asd.class_sizes.tolist() == [52, 49]
-    assert asd.atlas == cg.load_aal116()
+    assert asd.atlas == cg.load_atlas("aal116")
     for name, group in (("KKI_0050792", "asd"), ("KKI_0050776", "td")):
         matrix = np.loadtxt(real_data / "asd" / group / f"{name}.txt")
         assert (asd.adjacency[asd.index(name)] == matrix).all()
@@ -25,7 +25,7 @@ def test_asd(asd: cg.GraphDataset, real_data: Path) -> None:
 def test_adhd(adhd: cg.GraphDataset) -> None:
     assert adhd.classes == ("TD", "ADHD")
     assert adhd.class_sizes.tolist() == [330, 190]
-    assert adhd.n_regions == 190
+    assert adhd.n_rois == 190
     assert (adhd.edges.sum(axis=1) == 1796).all()
     assert adhd.atlas.names[:2] == ("Brain-Stem (1)", "Right Frontal Pole (1)")
     assert adhd.attributes is not None

@@ -23,7 +23,7 @@ FIRST, SECOND = pair_ends(N)
 ATLAS = cg.Atlas(
     [f"r{i}" for i in range(N)],
     coordinates=np.random.default_rng(0).normal(size=(N, 3)),
-    regions=["front", "front", "back", "back", "deep", "deep"],
+    networks=["front", "front", "back", "back", "deep", "deep"],
 )
 METHODS = [*FORWARD, "ofs+obs", "dfs+dbs", "ds+lbs", "bisect+ddmin", "bisect+evolve", "dfs+ddmin+evolve"]
 
@@ -47,7 +47,7 @@ constraints = st.builds(
     only=st.sampled_from([None, "added", "removed"]),
     frozen_pairs=st.lists(st.tuples(st.just("r0"), st.integers(1, N - 1)), max_size=3),
     frozen_rois=st.lists(st.integers(0, N - 1), max_size=1),
-    frozen_regions=st.lists(st.sampled_from(["front", "deep"]), max_size=1),
+    frozen_networks=st.lists(st.sampled_from(["front", "deep"]), max_size=1),
     within=st.lists(st.sampled_from(["front", "back"]), max_size=2),
     between=st.lists(st.sampled_from([("front", "back"), ("deep", "deep")]), max_size=2),
     cost=st.sampled_from([None, "length", "plausible"]),
@@ -68,8 +68,8 @@ def check(asked: cg.Constraints, result: cg.Counterfactual) -> None:
     for name, vertex in asked.frozen_pairs:
         assert (0, vertex) not in pairs, name
     assert not any(roi in pair for roi in asked.frozen_rois for pair in pairs)
-    regions = [{(ATLAS.regions or ())[i], (ATLAS.regions or ())[j]} for i, j in pairs]
-    assert not any(name in both for name in asked.frozen_regions for both in regions)
+    regions = [{(ATLAS.networks or ())[i], (ATLAS.networks or ())[j]} for i, j in pairs]
+    assert not any(name in both for name in asked.frozen_networks for both in regions)
     if asked.within or asked.between:
         allowed = [{name} for name in asked.within] + [set(both) for both in asked.between]
         assert all(both in allowed for both in regions)
@@ -165,7 +165,7 @@ def test_what_was_asked_is_kept_with_the_result(cohort: cg.GraphDataset, model: 
         ({"within": "front"}, "within must be a list"),
         ({"keep_connected": "no"}, "keep_connected must be True or False"),
         ({"keep_edges": True, "most": 1}, "most must be at least 2"),
-        ({"within": ["front"], "frozen_regions": ["front"]}, "leave no pair that may change"),
+        ({"within": ["front"], "frozen_networks": ["front"]}, "leave no pair that may change"),
         ({"frozen_pairs": [(1, 1)]}, "a pair has two regions"),
         ({"within": ["sideways"]}, "no region or coarse region is called 'sideways'"),
         ({"between": ["front"]}, "between takes pairs, not 'front'"),
@@ -196,7 +196,7 @@ def test_constraints_that_need_an_atlas_or_data_say_so() -> None:
 
 @pytest.mark.parametrize("kind", ["length", "random"])
 def test_few_changes_that_are_cheap_are_found(kind: str) -> None:
-    data = cg.make_cohort(n_subjects=24, n_regions=30)
+    data = cg.make_cohort(n_subjects=24, n_rois=30)
     box = LinearSVC().fit(data.edges, data.labels)
     random = np.random.default_rng(0).random(435) + 0.1
     most = 1 + max(cg.optimal_counterfactual(box, graph).distance or 0 for graph in data.edges)
@@ -358,7 +358,7 @@ def test_coarse_regions_are_named_as_in_a_sentence() -> None:
 
 def test_whole_moves_try_both_directions() -> None:
     """A class that only additions leave: whatever move is drawn first, it is found."""
-    data = cg.make_cohort(n_subjects=12, n_regions=20, seed=1)
+    data = cg.make_cohort(n_subjects=12, n_rois=20, seed=1)
     usual = data.edges.sum(axis=1).max()
     dense = cg.Oracle(lambda edges: (edges.sum(axis=1) > 1.6 * usual).astype(int), input="edges")
     for seed in range(4):
@@ -373,5 +373,5 @@ def test_between_a_region_and_a_coarse_one() -> None:
     assert allowed is not None
     ends = {frozenset(pair) for pair in pairs_at(np.flatnonzero(allowed), N)}
     assert ends == {
-        frozenset((0, vertex)) for vertex, part in enumerate(ATLAS.regions or ()) if part == "back" and vertex
+        frozenset((0, vertex)) for vertex, part in enumerate(ATLAS.networks or ()) if part == "back" and vertex
     }

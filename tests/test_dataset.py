@@ -11,7 +11,7 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import FileError, InputError, NotFoundError
-from countergraph.graphs.files import write_whole
+from countergraph.graphs.files import write_atomic
 from tests.conftest import random_graphs
 
 
@@ -111,9 +111,9 @@ def test_every_dataset_by_name(name: str, request: pytest.FixtureRequest) -> Non
 
 def test_many_may_write_the_same_file_and_nobody_reads_half_of_it(tmp_path: Path) -> None:
     path, contents = tmp_path / "x", [bytes([n]) * 2**20 for n in range(4)]
-    write_whole(path, contents[0])
+    write_atomic(path, contents[0])
     with ThreadPoolExecutor(8) as threads:
-        written = [threads.submit(write_whole, path, content) for content in contents * 10]
+        written = [threads.submit(write_atomic, path, content) for content in contents * 10]
         read = [threads.submit(path.read_bytes) for _ in range(40)]
         assert all(each.result() == path for each in written)
         assert all(each.result() in contents for each in read)
@@ -158,7 +158,7 @@ def test_a_file_with_pickled_objects_is_never_unpickled(tmp_path: Path) -> None:
         ({"labels": [0, 1, 0.5]}, "labels must be integers"),
         ({"labels": ["a", "b", "a"]}, "or the names control, condition; 'a' is neither"),
         ({"labels": [0, 1, np.nan]}, "nan is neither"),
-        ({"atlas": "aal116"}, "atlas must be an Atlas, such as load_aal116.. gives, not 'aal116'"),
+        ({"atlas": "aal116"}, "atlas must be an Atlas, such as load_atlas.'aal116'. returns, not 'aal116'"),
         ({"names": ["a", "a", "b"]}, "'a' occurs 2 times"),
         ({"names": ["a"]}, "names must have one entry for each of the 3 graphs, not 1"),
         ({"classes": ["x"]}, "classes must be at least two"),

@@ -27,9 +27,9 @@ METHODS = ("ofs+obs", "dfs+dbs", "dfs+obs", "ds+obs", "bisect+ddmin")
 class SetRule:
     """Compare the number of edges inside two sets of ROIs; with three classes, also a third count."""
 
-    def __init__(self, n_regions: int, classes: int = 2, threshold: int = 0) -> None:
-        first, second = pair_ends(n_regions)
-        sets = [np.arange(n_regions) % 5 == 0, np.arange(n_regions) % 5 == 1, np.arange(n_regions) % 5 == 2]
+    def __init__(self, n_rois: int, classes: int = 2, threshold: int = 0) -> None:
+        first, second = pair_ends(n_rois)
+        sets = [np.arange(n_rois) % 5 == 0, np.arange(n_rois) % 5 == 1, np.arange(n_rois) % 5 == 2]
         self.inside = np.array([each[first] & each[second] for each in sets[:classes]], dtype=np.float64).T
         self.threshold = threshold
 
@@ -61,12 +61,12 @@ def three_classes(data: cg.GraphDataset) -> cg.GraphDataset:
 
 def variants(data: cg.GraphDataset) -> Iterator[tuple[str, cg.GraphDataset, object, dict[str, Any]]]:
     """Name, cohort, black box and options of each variant."""
-    rule = SetRule(data.n_regions)
+    rule = SetRule(data.n_rois)
     yield "plain", data, rule, {}
     yield "five runs, k 3, seed 7", data.subset(data.names[:10]), rule, {"runs": 5, "k": 3, "seed": 7}
     yield "small budget", data, rule, {"max_calls": 40}
     yield "not confirmed", data, rule, {"confirm": False}
-    yield "target", three_classes(data), SetRule(data.n_regions, 3), {"target": 2}
+    yield "target", three_classes(data), SetRule(data.n_rois, 3), {"target": 2}
     some = data.subset(data.names[40:60])
     costs = 1 + np.arange(data.edges.shape[1]) % 7
     yield "only added", some, rule, {"constraints": cg.Constraints(only="added")}

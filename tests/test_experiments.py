@@ -20,13 +20,13 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import InputError
-from countergraph.experiments import lab as lab_module
+from countergraph.experiments import workspace as lab_module
 from countergraph.experiments.exhibits import EXHIBITS
 from countergraph.experiments.exhibits.exhibit import by_graph, first_distance, numbers, percentiles
 from countergraph.experiments.experiment import Experiment
-from countergraph.experiments.lab import Lab
 from countergraph.experiments.reproduction import choose_exhibits
 from countergraph.experiments.runner import run_units
+from countergraph.experiments.workspace import Workspace
 from countergraph.store.store import Store
 
 RUNS = 40
@@ -46,22 +46,22 @@ def experiment(cohort_file: Path) -> Experiment:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, model: cg.Model) -> Lab:
-    return make_lab(tmp_path, model)
+def workspace(tmp_path: Path, model: cg.Model) -> Workspace:
+    return make_workspace(tmp_path, model)
 
 
-def make_lab(folder: Path, model: cg.Model) -> Lab:
-    lab = Lab(None, folder)
+def make_workspace(folder: Path, model: cg.Model) -> Workspace:
+    workspace = Workspace(None, folder)
     (folder / "boxes").mkdir()
     cg.save_model(model, folder / "boxes" / "small-contrast-subgraphs.cgm")
-    return lab
+    return workspace
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, experiment: Experiment, model: cg.Model) -> list:
-    lab = make_lab(tmp_path_factory.mktemp("undisturbed"), model)
-    run_units(lab.store, list(lab.units(experiment)))
-    return rows_of(lab)
+    workspace = make_workspace(tmp_path_factory.mktemp("undisturbed"), model)
+    run_units(workspace.store, list(workspace.units(experiment)))
+    return rows_of(workspace)
 
 
 @pytest.fixture
@@ -69,9 +69,9 @@ def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab_module, "SIZE", 48)
 
 
-def rows_of(lab: Lab) -> list:
+def rows_of(workspace: Workspace) -> list:
     """Everything but when it was done and how long it took, from a file that must be whole."""
-    with sqlite3.connect(lab.store) as database:
+    with sqlite3.connect(workspace.store) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert database.execute("SELECT count(*) FROM claims").fetchone() == (0,)
         rows = database.execute(f"SELECT {COLUMNS} FROM searches ORDER BY setting, graph, run").fetchall()
@@ -79,10 +79,10 @@ def rows_of(lab: Lab) -> list:
     return rows
 
 
-def count_rows(lab: Lab) -> int:
-    if not lab.store.exists():
+def count_rows(workspace: Workspace) -> int:
+    if not workspace.store.exists():
         return 0
-    with sqlite3.connect(lab.store, timeout=60) as database:
+    with sqlite3.connect(workspace.store, timeout=60) as database:
         there = database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'searches'").fetchone()[0]
         count = database.execute("SELECT count(*) FROM searches").fetchone()[0] if there else 0
     database.close()
@@ -92,9 +92,16 @@ def count_rows(lab: Lab) -> int:
 class Runners:
     """Processes that run an experiment, started and killed at will."""
 
-    def __init__(self, lab: Lab, experiment: Experiment, workers: int = 1) -> None:
-        words = ["-m", "tests.run_experiment", experiment.cohort, str(lab.folder), str(experiment.runs), str(workers)]
-        self.lab = lab
+    def __init__(self, workspace: Workspace, experiment: Experiment, workers: int = 1) -> None:
+        words = [
+            "-m",
+            "tests.run_experiment",
+            experiment.cohort,
+            str(workspace.folder),
+            str(experiment.runs),
+            str(workers),
+        ]
+        self.workspace = workspace
         self._parent = subprocess.Popen(
             [sys.executable, *words],
             cwd=Path(__file__).parents[1],
@@ -121,7 +128,7 @@ class Runners:
             time.sleep(0.01)
 
     def wait_for_rows(self, process: int, more_than: int) -> None:
-        while is_alive(process) and count_rows(self.lab) <= more_than:
+        while is_alive(process) and count_rows(self.workspace) <= more_than:
             time.sleep(0.002)
 
     def kill(self, process: int) -> None:
@@ -129,7 +136,7 @@ class Runners:
         self.wait(process)
 
     def added(self, process: int) -> int:
-        path = self.lab.folder / f"added-{process}"
+        path = self.workspace.folder / f"added-{process}"
         return path.stat().st_size if path.exists() else 0
 
 
@@ -141,106 +148,110 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def test_units_are_small_and_depend_on_the_experiment_alone(lab: Lab, experiment: Experiment, cohort) -> None:
-    units = list(lab.units(experiment))
-    assert units == list(lab.units(experiment)) == pickle.loads(pickle.dumps(units))
+def test_units_are_small_and_depend_on_the_experiment_alone(
+    workspace: Workspace, experiment: Experiment, cohort
+) -> None:
+    units = list(workspace.units(experiment))
+    assert units == list(workspace.units(experiment)) == pickle.loads(pickle.dumps(units))
     assert len(pickle.dumps(units[0])) < 2000
     places = [(graph, run) for unit in units for graph in unit.graphs for run in unit.runs]
     assert sorted(places) == [(graph, run) for graph in range(len(cohort)) for run in range(RUNS)]
-    many = list(lab.units(replace(experiment, subject=cohort.names[5], runs=1200)))
+    many = list(workspace.units(replace(experiment, subject=cohort.names[5], runs=1200)))
     assert [(list(unit.graphs), len(unit.runs)) for unit in many] == [([5], 400)] * 3
 
 
-def test_searches_that_share_are_one_unit_for_each_run(lab: Lab, experiment: Experiment, cohort) -> None:
-    units = list(lab.units(replace(experiment, method="learned", runs=3, every=8)))
+def test_searches_that_share_are_one_unit_for_each_run(workspace: Workspace, experiment: Experiment, cohort) -> None:
+    units = list(workspace.units(replace(experiment, method="learned", runs=3, every=8)))
     assert [(unit.graphs, unit.runs) for unit in units] == [
         (range(len(cohort)), range(run, run + 1)) for run in range(3)
     ]
 
 
-def test_the_quick_rows_are_among_those_of_the_whole(lab: Lab, experiment: Experiment) -> None:
+def test_the_quick_rows_are_among_those_of_the_whole(workspace: Workspace, experiment: Experiment) -> None:
     few = replace(experiment, runs=2)
-    run_units(lab.store, list(lab.units(few.quick)))
-    quick = rows_of(lab)
+    run_units(workspace.store, list(workspace.units(few.quick)))
+    quick = rows_of(workspace)
     assert len(quick) == 3
-    run_units(lab.store, list(lab.units(few)))
-    assert set(quick) < set(rows_of(lab))
+    run_units(workspace.store, list(workspace.units(few)))
+    assert set(quick) < set(rows_of(workspace))
 
 
-def test_another_file_under_the_same_name_is_refused(lab: Lab, experiment: Experiment) -> None:
-    [unit, *_] = lab.units(experiment)
+def test_another_file_under_the_same_name_is_refused(workspace: Workspace, experiment: Experiment) -> None:
+    [unit, *_] = workspace.units(experiment)
     for other in (
         replace(unit.setting, box="0"),
         replace(unit.setting, cohort="0"),
         replace(unit.setting, version="0"),
     ):
         with pytest.raises(InputError, match="every machine needs the same files"):
-            run_units(lab.store, [replace(unit, setting=other)])
+            run_units(workspace.store, [replace(unit, setting=other)])
 
 
 @pytest.mark.usefixtures("small_units")
-def test_progress_is_told_and_nothing_is_done_twice(lab: Lab, experiment: Experiment, undisturbed: list) -> None:
+def test_progress_is_told_and_nothing_is_done_twice(
+    workspace: Workspace, experiment: Experiment, undisturbed: list
+) -> None:
     told: list[tuple[int, int]] = []
-    units = list(lab.units(experiment))
-    run_units(lab.store, units, progress=lambda done, total: told.append((done, total)))
+    units = list(workspace.units(experiment))
+    run_units(workspace.store, units, progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (len(undisturbed), len(undisturbed))
-    assert rows_of(lab) == undisturbed
-    seconds = store_seconds(lab)
-    run_units(lab.store, units, workers=2)
-    assert store_seconds(lab) == seconds
+    assert rows_of(workspace) == undisturbed
+    seconds = store_seconds(workspace)
+    run_units(workspace.store, units, workers=2)
+    assert store_seconds(workspace) == seconds
 
 
-def store_seconds(lab: Lab) -> float:
-    with Store(lab.store) as store:
+def store_seconds(workspace: Workspace) -> float:
+    with Store(workspace.store) as store:
         return float(store.summary()["seconds"].sum())
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_units")
-def test_many_processes_find_the_same(lab: Lab, experiment: Experiment, undisturbed: list) -> None:
-    run_units(lab.store, list(lab.units(experiment)), workers=2)
-    assert rows_of(lab) == undisturbed
+def test_many_processes_find_the_same(workspace: Workspace, experiment: Experiment, undisturbed: list) -> None:
+    run_units(workspace.store, list(workspace.units(experiment)), workers=2)
+    assert rows_of(workspace) == undisturbed
 
 
 @pytest.mark.slow
-def test_ten_kills_lose_nothing(lab: Lab, experiment: Experiment, undisturbed: list) -> None:
+def test_ten_kills_lose_nothing(workspace: Workspace, experiment: Experiment, undisturbed: list) -> None:
     chance = random.Random(0)
-    with Runners(lab, experiment) as runners:
+    with Runners(workspace, experiment) as runners:
         for _ in range(10):
-            before = count_rows(lab)
+            before = count_rows(workspace)
             process = runners.start()
             runners.wait_for_rows(process, before)
             time.sleep(chance.random() * 0.05)
             assert is_alive(process), "it was finished before it could be killed: give it more to do"
             runners.kill(process)
-            assert before < count_rows(lab) < len(undisturbed)
+            assert before < count_rows(workspace) < len(undisturbed)
         last = runners.start()
         runners.wait(last)
     assert 0 < runners.added(last) < len(undisturbed)
-    assert rows_of(lab) == undisturbed
+    assert rows_of(workspace) == undisturbed
 
 
 @pytest.mark.slow
-def test_two_runners_share_the_work(lab: Lab, experiment: Experiment, undisturbed: list) -> None:
-    with Runners(lab, experiment) as runners:
+def test_two_runners_share_the_work(workspace: Workspace, experiment: Experiment, undisturbed: list) -> None:
+    with Runners(workspace, experiment) as runners:
         both = [runners.start(), runners.start()]
         for process in both:
             runners.wait(process)
     added = [runners.added(process) for process in both]
     assert min(added) > 0
     assert sum(added) == len(undisturbed)
-    assert rows_of(lab) == undisturbed
+    assert rows_of(workspace) == undisturbed
 
 
 @pytest.mark.slow
-def test_workers_stop_when_their_runner_is_killed(lab: Lab, experiment: Experiment) -> None:
-    with Runners(lab, replace(experiment, runs=400), workers=2) as runners:
+def test_workers_stop_when_their_runner_is_killed(workspace: Workspace, experiment: Experiment) -> None:
+    with Runners(workspace, replace(experiment, runs=400), workers=2) as runners:
         process = runners.start()
         runners.wait_for_rows(process, 100)
         runners.kill(process)
         before = -1
-        while before != count_rows(lab):
-            before = count_rows(lab)
+        while before != count_rows(workspace):
+            before = count_rows(workspace)
             time.sleep(1)
     assert 100 < before < 24 * 400
 
@@ -259,7 +270,9 @@ def local_cluster(count: int) -> Iterator:
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_units")
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_that_loses_a_worker_finds_the_same(lab: Lab, experiment: Experiment, undisturbed: list) -> None:
+def test_a_cluster_that_loses_a_worker_finds_the_same(
+    workspace: Workspace, experiment: Experiment, undisturbed: list
+) -> None:
     with local_cluster(3) as cluster:
         victim = cluster.workers[1].pid
         killed: list[int] = []
@@ -269,9 +282,11 @@ def test_a_cluster_that_loses_a_worker_finds_the_same(lab: Lab, experiment: Expe
                 killed.append(done)
                 os.kill(victim, signal.SIGKILL)
 
-        run_units(lab.store, list(lab.units(experiment)), scheduler=cluster.scheduler_address, progress=kill)
+        run_units(
+            workspace.store, list(workspace.units(experiment)), scheduler=cluster.scheduler_address, progress=kill
+        )
     assert killed, "it was finished before a worker could be killed: give it more to do"
-    assert rows_of(lab) == undisturbed
+    assert rows_of(workspace) == undisturbed
 
 
 def test_a_graph_counts_once_with_the_mean_of_its_runs(model, cohort) -> None:

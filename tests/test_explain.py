@@ -15,7 +15,7 @@ from countergraph.explain.quality import typical_people
 from countergraph.graphs.pairs import pair_position, pairs_at
 from tests.conftest import random_graphs
 
-RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_regions=20)
+RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +89,9 @@ def test_heatmaps_sum_the_right_counters(results: cg.Counterfactuals) -> None:
     assert np.triu(added).sum() == explanation.counters[0, 0].sum(), "added to graphs of the other class"
     assert np.triu(removed).sum() == explanation.counters[1, 1].sum(), "removed from graphs of the class"
     share, _ = explanation.heatmaps(1, normalised=True)
-    zones = explanation.atlas.regions
+    zones = explanation.atlas.networks
     assert zones is not None
-    a, b = explanation.region_names[:2]
+    a, b = explanation.network_names[:2]
     pairs = [p for p in pairs_at(np.arange(190), 20) if {zones[p[0]], zones[p[1]]} == {a, b}]
     assert float(share.loc[a, b]) == pytest.approx(float(added.loc[a, b]) / len(pairs))
 
@@ -216,7 +216,7 @@ def test_the_published_rule_passes_the_litmus_test(asd: cg.GraphDataset, real_da
     added, removed = explanation.heatmaps(1)
     both = (added + removed).to_numpy()
     strongest = np.unravel_index(np.argsort(-both, axis=None)[:3], both.shape)
-    names = np.array(explanation.region_names)
+    names = np.array(explanation.network_names)
     assert all("Deep grey matter" in pair for pair in zip(names[strongest[0]], names[strongest[1]], strict=True))
 
 
@@ -256,8 +256,8 @@ def test_what_cannot_be_explained_is_refused(results: cg.Counterfactuals, cohort
 
 
 def test_black_boxes_side_by_side(cohort: cg.GraphDataset, results: cg.Counterfactuals) -> None:
-    other = cg.LinearRule([range(13, 20)], [1.0], -2.5, n_regions=20)
-    alike = cg.LinearRule(RULE.vertex_sets, [-1.0, 1.0], 0.2, n_regions=20)
+    other = cg.LinearRule([range(13, 20)], [1.0], -2.5, n_rois=20)
+    alike = cg.LinearRule(RULE.vertex_sets, [-1.0, 1.0], 0.2, n_rois=20)
     boxes = {"rule": results} | {
         name: cg.find_counterfactuals(box, cohort, "ofs+obs", runs=3)
         for name, box in (("alike", alike), ("other", other))

@@ -252,7 +252,7 @@ def test_a_model_is_known_by_the_names_of_its_classes(model: cg.Model, cohort: c
 def test_regions_of_a_vector_are_called_as_in_the_dataset(model: cg.Model, cohort: cg.GraphDataset) -> None:
     result = cg.find_counterfactual(model, cohort.edges[1], dataset=cohort)
     assert result.found
-    assert result.region_name(0) == cohort.atlas.names[0]
+    assert result.roi_name(0) == cohort.atlas.names[0]
 
 
 def test_what_is_left_when_the_black_box_breaks_keeps_to_the_constraints() -> None:

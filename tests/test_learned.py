@@ -234,7 +234,7 @@ def test_a_class_that_nobody_knew_may_be_reached() -> None:
 
 
 def test_searching_one_graph_more_often_does_not_lead_it_astray() -> None:
-    data = cg.make_cohort(n_subjects=40, n_regions=40)
+    data = cg.make_cohort(n_subjects=40, n_rois=40)
     model = LogisticRegression().fit(data.edges, data.labels)
     once, often = (
         [cg.find_counterfactuals(model, data.subset([i]), dataset=data, runs=n).closest() for i in range(0, 40, 8)]

@@ -129,12 +129,12 @@ def test_two_processes_with_different_hash_seeds_agree(
 
 def test_accuracy_is_honest() -> None:
     """Labels that mean nothing can be learnt by heart, but not predicted."""
-    data = cg.make_cohort(n_subjects=60, n_regions=40, contrast=0, seed=2)
+    data = cg.make_cohort(n_subjects=60, n_rois=40, contrast=0, seed=2)
     accuracy = cg.train(data).accuracy
     assert accuracy.training > 0.7
     assert accuracy.cross_validated < 0.7
     assert accuracy.majority == 0.5
-    real = cg.train(cg.make_cohort(n_subjects=60, n_regions=40, contrast=1, seed=2)).accuracy
+    real = cg.train(cg.make_cohort(n_subjects=60, n_rois=40, contrast=1, seed=2)).accuracy
     assert min(real.cross_validated, real.balanced, real.auc or 0) > 0.85
 
 
@@ -167,9 +167,9 @@ def test_a_model_fits_only_its_own_kind_of_data(model: cg.Model, cohort: cg.Grap
     with pytest.raises(InputError, match="trained on other regions, or in another order: region 0 was .* 'region 0'"):
         model.check_fits(other_atlas)
     with pytest.raises(InputError, match="trained with atlas synthetic-20, but the data has atlas 20 numbered regions"):
-        replace(model, region_names=None, trained_on="").check_fits(other_atlas)  # a model file before 0.8.0
+        replace(model, roi_names=None, trained_on="").check_fits(other_atlas)  # a model file before 0.8.0
     other_names = replace(cohort, atlas=None)
-    replace(model, region_names=None).check_fits(other_names)  # the very graphs it was trained on
+    replace(model, roi_names=None).check_fits(other_names)  # the very graphs it was trained on
     renamed_atlas = cg.Atlas(cohort.atlas.names, name="another name of the same")
     model.check_fits(cg.GraphDataset(cohort.edges, cohort.labels, classes=cohort.classes, atlas=renamed_atlas))
     with pytest.raises(InputError, match="trained with regions 20, but the data has regions 116"):

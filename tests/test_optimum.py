@@ -22,7 +22,7 @@ vertex_sets = st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=5, uniqu
 def test_it_is_optimal_by_brute_force(data: st.DataObject, sets: list[list[int]], bits: list[bool]) -> None:
     numbers = st.floats(-2, 2).map(lambda x: round(x, 2))
     weights = data.draw(st.lists(numbers, min_size=len(sets), max_size=len(sets)))
-    rule = cg.LinearRule(sets, weights, data.draw(numbers), n_regions=5)
+    rule = cg.LinearRule(sets, weights, data.draw(numbers), n_rois=5)
     graph = np.array(bits)
     own = rule.predict(graph[None])[0]
     result = cg.optimal_counterfactual(rule, graph)
@@ -62,13 +62,13 @@ def test_a_trained_model_is_linear_too(cohort: cg.GraphDataset, model: cg.Model)
 
 
 def test_a_rule_that_cannot_change_has_no_counterfactual() -> None:
-    result = cg.optimal_counterfactual(cg.LinearRule([[0, 1]], [0.1], 5.0, n_regions=4), np.zeros(6))
+    result = cg.optimal_counterfactual(cg.LinearRule([[0, 1]], [0.1], 5.0, n_rois=4), np.zeros(6))
     assert not result.found
     assert result.sentence == "The graph is classified as class 1. No counterfactual was found: there is none."
 
 
 def test_projection_lands_on_the_line_at_a_right_angle() -> None:
-    rule = cg.LinearRule([[0, 1], [2, 3]], [-0.18, 0.043], 3.28, n_regions=5)
+    rule = cg.LinearRule([[0, 1], [2, 3]], [-0.18, 0.043], 3.28, n_rois=5)
     points = np.array([[10.0, 4.0], [30.0, 20.0]])
     landed = rule.project(points)
     slope, offset = 0.18 / 0.043, -3.28 / 0.043
@@ -99,15 +99,15 @@ def test_refusals() -> None:
     three = LogisticRegression().fit(graphs, np.arange(20) % 3)
     with pytest.raises(InputError, match="two-class"):
         cg.optimal_counterfactual(three, graphs[0])
-    rule = cg.LinearRule([[0, 1]], [1], 0, n_regions=4)
+    rule = cg.LinearRule([[0, 1]], [1], 0, n_rois=4)
     with pytest.raises(InputError, match="the rule has 6 pairs, the graph 10"):
         cg.optimal_counterfactual(rule, graphs[0])
     with pytest.raises(InputError, match="one weight for each vertex set; got 1 and 2"):
-        cg.LinearRule([[0, 1]], [1, 2], 0, n_regions=4)
+        cg.LinearRule([[0, 1]], [1, 2], 0, n_rois=4)
     with pytest.raises(InputError, match="region numbers from 0 to 3"):
-        cg.LinearRule([[0, 4]], [1], 0, n_regions=4)
+        cg.LinearRule([[0, 4]], [1], 0, n_rois=4)
     with pytest.raises(InputError, match="must be finite"):
-        cg.LinearRule([[0, 1]], [np.nan], 0, n_regions=4)
+        cg.LinearRule([[0, 1]], [np.nan], 0, n_rois=4)
 
 
 def test_a_sum_of_zero_is_zero() -> None:
@@ -142,6 +142,6 @@ def test_contrast_subgraphs_trained_on_names(cohort: cg.GraphDataset) -> None:
 
 def test_a_rule_refuses_graphs_of_another_size() -> None:
     with pytest.raises(ValueError, match="this rule is for 4 regions"):
-        cg.LinearRule([[0, 1]], [1.0], 0, n_regions=4).predict(random_graphs(2, 6, 0))
+        cg.LinearRule([[0, 1]], [1.0], 0, n_rois=4).predict(random_graphs(2, 6, 0))
     with pytest.raises(InputError, match="must hold region numbers"):
-        cg.LinearRule([["a"]], [1.0], 0, n_regions=4)
+        cg.LinearRule([["a"]], [1.0], 0, n_rois=4)

@@ -19,7 +19,7 @@ def test_the_order_is_that_of_triu_indices(n: int) -> None:
     assert pairs.pairs_at(np.arange(len(first)), n) == list(zip(first, second, strict=True))
     assert (pairs.pair_position(first, second, n) == np.arange(len(first))).all()
     assert (pairs.pair_position(second, first, n) == np.arange(len(first))).all()
-    assert pairs.region_count(pairs.pair_count(n)) == n
+    assert pairs.roi_count(pairs.pair_count(n)) == n
 
 
 @given(edge_vectors)
@@ -40,7 +40,7 @@ def test_numbers_of_pairs_make_a_matrix_and_sums_at_regions(values: np.ndarray) 
     assert (matrix == matrix.T).all()
     assert not matrix.diagonal().any()
     assert (pairs.upper_triangle(matrix) == values).all()
-    assert (pairs.at_regions(values) == matrix.sum(axis=0)).all()
+    assert (pairs.sum_at_rois(values) == matrix.sum(axis=0)).all()
 
 
 @given(edge_vectors)

@@ -15,10 +15,10 @@ from countergraph.errors import InputError, NotFoundError
 from countergraph.plots.brain import circle, spread
 from countergraph.plots.interactive import brain_traces
 from countergraph.plots.style import save_picture
-from countergraph.results.drawn import Drawn
+from countergraph.results.plottable import Plottable
 
-RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_regions=20)
-OTHER = cg.LinearRule([range(13, 20)], [1.0], -2.5, n_regions=20)
+RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
+OTHER = cg.LinearRule([range(13, 20)], [1.0], -2.5, n_rois=20)
 
 
 @pytest.fixture(autouse=True)
@@ -37,16 +37,16 @@ def texts(axes: Axes) -> list[str]:
 
 
 def without_coordinates(atlas: cg.Atlas) -> cg.Atlas:
-    return cg.Atlas(atlas.names, regions=atlas.regions, hemispheres=atlas.hemispheres)
+    return cg.Atlas(atlas.names, networks=atlas.networks, hemispheres=atlas.hemispheres)
 
 
-def explained(data: cg.GraphDataset) -> dict[str, Drawn]:
+def explained(data: cg.GraphDataset) -> dict[str, Plottable]:
     """Make one of everything that has a plot, by the name of the plot."""
     results = cg.find_counterfactuals(RULE, data, "ofs+obs", runs=2)
     others = cg.find_counterfactuals(OTHER, data, "ofs+obs", runs=2)
     whole = cg.GlobalExplanation(results)
     local = cg.LocalExplanation(cg.find_counterfactuals(RULE, data.subset([3]), "ofs+obs", runs=20))
-    made: list[Drawn] = [
+    made: list[Plottable] = [
         results[6],
         local,
         whole,
@@ -58,7 +58,7 @@ def explained(data: cg.GraphDataset) -> dict[str, Drawn]:
 
 
 @pytest.fixture(scope="module", params=["coordinates", "no coordinates", "no atlas at all"])
-def shown(request: pytest.FixtureRequest, cohort: cg.GraphDataset) -> dict[str, Drawn]:
+def shown(request: pytest.FixtureRequest, cohort: cg.GraphDataset) -> dict[str, Plottable]:
     atlas = {
         "coordinates": cohort.atlas,
         "no coordinates": without_coordinates(cohort.atlas),
@@ -67,13 +67,13 @@ def shown(request: pytest.FixtureRequest, cohort: cg.GraphDataset) -> dict[str, 
     return explained(cg.GraphDataset(cohort.edges, cohort.labels, cohort.names, cohort.classes, atlas))
 
 
-def test_every_plot_is_of_something(shown: dict[str, Drawn]) -> None:
+def test_every_plot_is_of_something(shown: dict[str, Plottable]) -> None:
     assert set(shown) == set(cg.PLOTS)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", cg.PLOTS)
-def test_every_plot_makes_a_figure_of_its_own(name: str, shown: dict[str, Drawn], tmp_path: Path) -> None:
+def test_every_plot_makes_a_figure_of_its_own(name: str, shown: dict[str, Plottable], tmp_path: Path) -> None:
     axes = shown[name].plot(name)
     assert plt.get_fignums()  # pyplot knows it, so a notebook shows it
     for ending in ("svg", "pdf", "png"):
@@ -83,7 +83,7 @@ def test_every_plot_makes_a_figure_of_its_own(name: str, shown: dict[str, Drawn]
 
 
 @pytest.mark.parametrize("name", cg.PLOTS)
-def test_every_plot_takes_axes_and_returns_them(name: str, shown: dict[str, Drawn]) -> None:
+def test_every_plot_takes_axes_and_returns_them(name: str, shown: dict[str, Plottable]) -> None:
     left, right = Figure(figsize=(16, 6)).subplots(1, 2)
     assert cg.PLOTS[name](shown[name], axes=left) is left
     assert not right.child_axes
@@ -92,7 +92,7 @@ def test_every_plot_takes_axes_and_returns_them(name: str, shown: dict[str, Draw
     left.figure.canvas.draw()
 
 
-def test_every_explanation_shows_itself_in_a_notebook(shown: dict[str, Drawn]) -> None:
+def test_every_explanation_shows_itself_in_a_notebook(shown: dict[str, Plottable]) -> None:
     for each in {id(each): each for each in shown.values()}.values():
         html = each._repr_html_()
         assert html.count("data:image/png;base64,") == 1
@@ -100,7 +100,7 @@ def test_every_explanation_shows_itself_in_a_notebook(shown: dict[str, Drawn]) -
     assert not plt.get_fignums()
 
 
-def test_a_plot_of_another_thing_is_refused(shown: dict[str, Drawn]) -> None:
+def test_a_plot_of_another_thing_is_refused(shown: dict[str, Plottable]) -> None:
     with pytest.raises(NotFoundError, match="no plot is called 'chord'"):
         shown["counterfactual"].plot("chord")
     with pytest.raises(InputError, match="a Comparison has no brain to show"):
@@ -108,7 +108,7 @@ def test_a_plot_of_another_thing_is_refused(shown: dict[str, Drawn]) -> None:
 
 
 @pytest.mark.parametrize("name", ["counterfactual", "local", "heatmaps"])
-def test_every_view_has_the_changes_and_a_brain_where_there_is_one(name: str, shown: dict[str, Drawn]) -> None:
+def test_every_view_has_the_changes_and_a_brain_where_there_is_one(name: str, shown: dict[str, Plottable]) -> None:
     explanation = shown[name]
     figure = explanation.view()
     kinds = [trace.type for trace in figure.data]
@@ -152,7 +152,7 @@ def test_nothing_found_is_drawn_and_shown_too(cohort: cg.GraphDataset) -> None:
     result.view().to_json()
 
 
-def test_local_bars_name_the_pairs(shown: dict[str, Drawn]) -> None:
+def test_local_bars_name_the_pairs(shown: dict[str, Plottable]) -> None:
     local = shown["local"]
     assert isinstance(local, cg.LocalExplanation)
     top = local.top(4)
@@ -160,12 +160,12 @@ def test_local_bars_name_the_pairs(shown: dict[str, Drawn]) -> None:
     assert wanted <= set(texts(cg.plot_local(local, k=4)))
 
 
-def test_heatmaps_have_one_panel_for_each_class(shown: dict[str, Drawn]) -> None:
+def test_heatmaps_have_one_panel_for_each_class(shown: dict[str, Plottable]) -> None:
     written = texts(shown["heatmaps"].plot("heatmaps", normalised=True))
     assert {"speaks for TD (changes per pair)", "speaks for ASD (changes per pair)"} <= set(written)
 
 
-def test_marks_must_name_a_row(shown: dict[str, Drawn]) -> None:
+def test_marks_must_name_a_row(shown: dict[str, Plottable]) -> None:
     shown["roi-strip"].plot("roi-strip", marks={"TD +": [1, 2], "ASD -": [3]})
     with pytest.raises(NotFoundError, match="no row is called 'XY \\+'"):
         shown["roi-strip"].plot("roi-strip", marks={"XY +": [1]})
@@ -202,7 +202,7 @@ def test_three_classes_and_a_thousand_regions_are_drawn() -> None:
 
 
 def test_the_circle_keeps_hemispheres_apart() -> None:
-    atlas = cg.load_aal116()
+    atlas = cg.load_atlas("aal116")
     points = circle(atlas)
     assert np.allclose(np.linalg.norm(points[:, :2], axis=1), 1)
     assert len(np.unique(points.round(6), axis=0)) == 116

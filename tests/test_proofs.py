@@ -75,7 +75,7 @@ def test_what_the_answers_to_a_search_prove_is_true(seed: int, method: str, only
 
 
 def test_searches_prove_what_they_tried_to_leave_out(cohort: cg.GraphDataset) -> None:
-    rule = cg.LinearRule([[0, 1, 2, 3, 4, 5, 6, 7]], [1.0], -9.0, cohort.n_regions)
+    rule = cg.LinearRule([[0, 1, 2, 3, 4, 5, 6, 7]], [1.0], -9.0, cohort.n_rois)
     for method in ("ofs+obs", "bisect+ddmin", "dfs+lbs"):
         results = cg.find_counterfactuals(rule, cohort, method).found
         assert results
@@ -86,7 +86,7 @@ def test_searches_prove_what_they_tried_to_leave_out(cohort: cg.GraphDataset) ->
 
 
 def test_a_black_box_that_contradicts_itself_proves_nothing(cohort: cg.GraphDataset) -> None:
-    rule = cg.LinearRule([[0, 1, 2, 3, 4, 5, 6, 7]], [1.0], -9.0, cohort.n_regions)
+    rule = cg.LinearRule([[0, 1, 2, 3, 4, 5, 6, 7]], [1.0], -9.0, cohort.n_rois)
     asked: dict[bytes, int] = {}
 
     def fickle(edges: np.ndarray) -> np.ndarray:

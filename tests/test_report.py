@@ -18,7 +18,7 @@ from countergraph.explain.litmus import used_vertices
 from countergraph.report.pictures import save_pictures
 
 QUESTIONS = ("about the cohort", "about some people", "for the closest, by learned", "for proofs")
-RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_regions=20)
+RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_the_page_says_everything_that_the_tables_hold(page: str, report: cg.Rep
 def test_names_are_text(cohort: cg.GraphDataset) -> None:
     evil = '</script><script>alert("x")</script>'
     names = [f"{evil}{i}" for i in range(len(cohort))]
-    atlas = cg.Atlas([f"{evil}{i}" for i in range(20)], cohort.atlas.coordinates, regions=[evil] * 20)
+    atlas = cg.Atlas([f"{evil}{i}" for i in range(20)], cohort.atlas.coordinates, networks=[evil] * 20)
     data = cg.GraphDataset(cohort.edges, cohort.labels, names, (f"a{evil}", "b<b>"), atlas)
     made = cg.make_report(RULE, data, "ofs+obs", runs=1, subjects=1, local_runs=5)
     from countergraph.report.page import render

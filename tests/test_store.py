@@ -19,7 +19,7 @@ from countergraph.errors import FileError, InputError
 from countergraph.store import store as store_module
 from countergraph.store.export import export
 from countergraph.store.resume import resume_counterfactuals
-from countergraph.store.row import Place, Row
+from countergraph.store.row import Row, SearchKey
 from countergraph.store.setting import Setting
 from countergraph.store.store import Store
 
@@ -35,18 +35,20 @@ def a_row(graph: int, run: int = 0, stopped: str = "finished") -> Row:
 
 def test_two_owners_never_claim_the_same(store) -> None:
     with Store(store.path) as other:
-        assert store.claim(SETTING, range(3), range(2)) == [Place(graph, run) for graph in range(3) for run in range(2)]
-        assert other.claim(SETTING, range(4), range(2)) == [Place(3, 0), Place(3, 1)]
+        assert store.claim(SETTING, range(3), range(2)) == [
+            SearchKey(graph, run) for graph in range(3) for run in range(2)
+        ]
+        assert other.claim(SETTING, range(4), range(2)) == [SearchKey(3, 0), SearchKey(3, 1)]
         store.add(SETTING, a_row(0))
         assert other.claim(SETTING, range(4), range(2)) == []
         other.claim(replace(SETTING, seed=1), range(1), range(1))
-    assert store.claim(SETTING, range(4), range(2)) == [Place(3, 0), Place(3, 1)]
-    assert store.missing(SETTING, range(2), range(2)) == [Place(0, 1), Place(1, 0), Place(1, 1)]
+    assert store.claim(SETTING, range(4), range(2)) == [SearchKey(3, 0), SearchKey(3, 1)]
+    assert store.missing(SETTING, range(2), range(2)) == [SearchKey(0, 1), SearchKey(1, 0), SearchKey(1, 1)]
 
 
 def test_searches_that_share_are_claimed_as_a_whole(store) -> None:
     with Store(store.path) as other:
-        everything = [Place(graph, 0) for graph in range(3)]
+        everything = [SearchKey(graph, 0) for graph in range(3)]
         store.add(SHARED, a_row(1))
         assert store.claim(SHARED, range(3), range(1)) == everything
         assert other.claim(SHARED, range(3), range(1)) == []
@@ -62,7 +64,7 @@ def test_the_claims_of_the_dead_are_taken_over(store, monkeypatch: pytest.Monkey
         "store.claim(Setting('cohort', 'cohort', 'box', 'ofs+obs'), range(2), [0]); os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", code, str(store.path)], check=True)
-    assert store.claim(SETTING, range(2), [0]) == [Place(0, 0), Place(1, 0)]
+    assert store.claim(SETTING, range(2), [0]) == [SearchKey(0, 0), SearchKey(1, 0)]
     # An owner on another machine is believed to live until its lease runs out.
     with Store(store.path) as far:
         far.owner = "elsewhere 1 x"
@@ -114,7 +116,7 @@ def test_ctrl_c_inside_a_transaction_leaves_nothing_open(store, step: str) -> No
         assert not mine._database.in_transaction
         mine.add(SETTING, a_row(0))
     assert store.count(SETTING) == store.count() == 1, "a row of this setting, not of a number that was rolled back"
-    assert store.claim(SETTING, [0, 1], [0]) == [Place(1, 0)]
+    assert store.claim(SETTING, [0, 1], [0]) == [SearchKey(1, 0)]
 
 
 def test_many_processes_may_make_the_same_store(tmp_path: Path) -> None:
@@ -176,9 +178,9 @@ def test_a_store_of_every_older_version_is_as_good_as_new(
     confirmed, limited = replace(SETTING, confirm=True), replace(SETTING, asked='{"scores": true}')
     with Store(path) as new:
         assert new.settings() == [SETTING]
-        assert new.missing(SETTING, [0, 1], [0]) == [Place(1, 0)]
+        assert new.missing(SETTING, [0, 1], [0]) == [SearchKey(1, 0)]
         for other in (confirmed, limited):
-            assert new.missing(other, [0], [0]) == [Place(0, 0)]
+            assert new.missing(other, [0], [0]) == [SearchKey(0, 0)]
             new.add(other, a_row(0))
         assert new.settings() == [SETTING, confirmed, limited]
         assert [row["cost"] for row in new.rows()] == [None, None, None]
@@ -195,7 +197,7 @@ def insert(store: Store, table: str, values: dict[str, object]) -> None:
 
 def test_rows_of_another_version_of_countergraph_are_not_taken_for_ours(store) -> None:
     store.add(replace(SETTING, version="0.0.1"), a_row(0))
-    assert store.missing(SETTING, range(1), range(1)) == [Place(0, 0)]
+    assert store.missing(SETTING, range(1), range(1)) == [SearchKey(0, 0)]
 
 
 def test_export_to_csv_and_parquet(store, model, cohort, tmp_path: Path) -> None:

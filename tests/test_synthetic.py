@@ -10,7 +10,7 @@ from countergraph.errors import InputError
 def test_it_looks_like_a_cohort() -> None:
     data = cg.make_cohort()
     assert data.class_sizes.tolist() == [50, 50]
-    assert data.atlas == cg.load_aal116()
+    assert data.atlas == cg.load_atlas("aal116")
     assert (data.edges.sum(axis=1) == 667).all()
     assert data.attributes is not None
     assert list(data.attributes) == ["age", "sex", "site"]

@@ -159,7 +159,7 @@ def test_a_race_ends_just_behind_a_crossing(crossings: list[int], seed: int) -> 
 
 @pytest.mark.parametrize("view", [None, BY_DEGREE, BY_COUNT], ids=["components", "degrees", "counts"])
 def test_it_sees_what_a_black_box_that_sees_no_edges_sees(view: View | None) -> None:
-    data = cg.make_cohort(n_subjects=60, n_regions=40, seed=5)
+    data = cg.make_cohort(n_subjects=60, n_rois=40, seed=5)
     view = view or ComponentView(directions(data.edges)[:, :16])
 
     def vectors(edges: np.ndarray) -> np.ndarray:

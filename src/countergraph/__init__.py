@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from countergraph.finding.prove import certify as certify
     from countergraph.finding.white_box import optimal_counterfactual as optimal_counterfactual
     from countergraph.graphs.atlas import Atlas as Atlas
-    from countergraph.graphs.atlas import load_aal116 as load_aal116
-    from countergraph.graphs.atlas import read_atlas as read_atlas
+    from countergraph.graphs.atlas import load_atlas as load_atlas
     from countergraph.graphs.binarize import binarize as binarize
     from countergraph.graphs.dataset import GraphDataset as GraphDataset
     from countergraph.graphs.files import save_dataset as save_dataset
@@ -106,7 +105,7 @@ _HOMES = {
     "explain.litmus": ("litmus",),
     "explain.local": ("LocalExplanation",),
     "finding.find": ("find_counterfactual", "find_counterfactuals"),
-    "graphs.atlas": ("Atlas", "load_aal116", "read_atlas"),
+    "graphs.atlas": ("Atlas", "load_atlas"),
     "graphs.binarize": ("binarize",),
     "graphs.dataset": ("GraphDataset",),
     "graphs.files": ("save_dataset",),

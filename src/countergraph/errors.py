@@ -4,8 +4,8 @@ Every error of countergraph is also the Python error that a caller would expect,
 
     CountergraphError
     ├── InputError (ValueError)            an argument that cannot be used
-    │   ├── NothingLeftError               constraints under which no pair may change
-    │   ├── TooMuchError                   a radius beyond what can be proven; less may be
+    │   ├── NoPairAllowedError               constraints under which no pair may change
+    │   ├── TooManyCallsError                   a radius beyond what can be proven; less may be
     │   ├── GraphError                     a matrix or vector that is not a simple graph
     │   └── FileError                      a file that cannot be used; the message starts with its path
     ├── NotFoundError (LookupError)        a name that nobody knows: a method, a subject, a dataset
@@ -35,11 +35,11 @@ class InputError(CountergraphError, ValueError):
     """An argument that cannot be used."""
 
 
-class NothingLeftError(InputError):
+class NoPairAllowedError(InputError):
     """Constraints under which no pair may change."""
 
 
-class TooMuchError(InputError):
+class TooManyCallsError(InputError):
     """A radius beyond what can be proven; less may be."""
 
 
@@ -79,7 +79,7 @@ class InconsistentAnswersWarning(UserWarning):
     """The black box answers differently when asked the same graph twice."""
 
 
-def unknown(kind: str, name: object, known: Iterable[str]) -> NotFoundError:
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> NotFoundError:
     """Make the error for a name that is not in ``known``, with the closest ones as a hint."""
     names = list(known)
     close = get_close_matches(str(name), names, n=3)
@@ -92,7 +92,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> NotFoundError:
     return NotFoundError(f"no {kind} is called {name!r}; {hint}")
 
 
-def check_whole_numbers(**numbers: tuple[object, int]) -> None:
+def check_integers(**numbers: tuple[object, int]) -> None:
     """Raise `InputError` unless each number, given as ``name=(value, least)``, is whole and at least its least."""
     for name, (value, least) in numbers.items():
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from countergraph.errors import InputError, check_whole_numbers
-from countergraph.graphs.pairs import region_count
+from countergraph.errors import InputError, check_integers
+from countergraph.graphs.pairs import roi_count
 
 Float32s = NDArray[np.float32]
 
@@ -56,8 +56,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Train on edge vectors (graphs, pairs)."""
         edges = validate_data(self, X, dtype=np.float32)
-        region_count(edges.shape[1])
-        check_whole_numbers(
+        roi_count(edges.shape[1])
+        check_integers(
             dimensions=(self.dimensions, 1),
             epochs=(self.epochs, 1),
             batch_size=(self.batch_size, 1),

@@ -19,8 +19,8 @@ from countergraph.classifiers.dense_subset import (
     semidefinite_bound,
     weight_inside,
 )
-from countergraph.errors import InputError, check_whole_numbers
-from countergraph.graphs.pairs import Floats, Indices, edges_within, pairs_within, region_count, to_matrix
+from countergraph.errors import InputError, check_integers
+from countergraph.graphs.pairs import Floats, Indices, edges_within, pairs_within, roi_count, to_matrix
 
 
 class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -67,7 +67,7 @@ class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the two sets from edge vectors (graphs, pairs) and their labels."""
         edges, labels = validate_data(self, X, y, dtype=np.float64)
-        check_whole_numbers(n_starts=(self.n_starts, 1), random_state=(self.random_state, 0))
+        check_integers(n_starts=(self.n_starts, 1), random_state=(self.random_state, 0))
         if not np.isfinite(self.alpha):
             raise InputError(f"alpha must be a finite number, not {self.alpha}")
         check_classification_targets(labels)
@@ -89,8 +89,8 @@ class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Count the edges of each graph (graphs, pairs) inside the two sets, shape (graphs, 2)."""
         check_is_fitted(self)
         edges = validate_data(self, X, reset=False, dtype=None)
-        n_regions = region_count(edges.shape[1])
-        return edges_within(edges, [pairs_within(vertices, n_regions) for vertices in self.subgraphs_])
+        n_rois = roi_count(edges.shape[1])
+        return edges_within(edges, [pairs_within(vertices, n_rois) for vertices in self.subgraphs_])
 
     def _search(self, weights: Floats) -> tuple[Indices, float, float]:
         rng = np.random.default_rng(self.random_state)

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from countergraph.classifiers.pv_dbow import PvDbow
 from countergraph.classifiers.weisfeiler_lehman import weisfeiler_lehman
-from countergraph.errors import InputError, check_whole_numbers
-from countergraph.graphs.pairs import Bits, Floats, region_count
+from countergraph.errors import InputError, check_integers
+from countergraph.graphs.pairs import Bits, Floats, roi_count
 
 
 class Graph2Vec(PvDbow):
@@ -62,7 +62,7 @@ class Graph2Vec(PvDbow):
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn words and vectors from edge vectors (graphs, pairs)."""
         edges = _as_edges(validate_data(self, X, dtype="numeric"))
-        check_whole_numbers(rounds=(self.rounds, 0), min_count=(self.min_count, 1))
+        check_integers(rounds=(self.rounds, 0), min_count=(self.min_count, 1))
         rounds = weisfeiler_lehman(edges, self.rounds)
         kept = [
             labels[counts >= self.min_count] for labels, counts in (np.unique(r, return_counts=True) for r in rounds)
@@ -91,5 +91,5 @@ class Graph2Vec(PvDbow):
 
 
 def _as_edges(array: NDArray[np.generic]) -> Bits:
-    region_count(array.shape[1])
+    roi_count(array.shape[1])
     return np.asarray(array, dtype=np.bool_)

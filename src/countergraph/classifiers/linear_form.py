@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
 from countergraph.classifiers.linear_rule import LinearRule
-from countergraph.graphs.pairs import Bits, Floats, region_count, settled
+from countergraph.graphs.pairs import Bits, Floats, roi_count, snap_to_zero
 
 
 class LinearInEdges(Protocol):
@@ -68,9 +68,9 @@ def linear_form(model: object) -> LinearInEdges | None:
     if isinstance(model, Pipeline) and len(model) == 2 and isinstance(model[0], ContrastSubgraphs):
         last = model[1]
         if _is_binary_linear(last):
-            n_regions = region_count(model[0].n_features_in_)
+            n_rois = roi_count(model[0].n_features_in_)
             intercept, classes = float(np.ravel(last.intercept_)[0]), last.classes_.tolist()
-            return LinearRule(model[0].subgraphs_, np.ravel(last.coef_).tolist(), intercept, n_regions, classes)
+            return LinearRule(model[0].subgraphs_, np.ravel(last.coef_).tolist(), intercept, n_rois, classes)
         return None
     if isinstance(model, Pipeline) and len(model) > 1 and isinstance(model[0], StandardScaler):
         inner = linear_form(model[1:])
@@ -114,5 +114,5 @@ class LinearScores:
     def predict(self, edges: Bits) -> NDArray[np.generic]:
         """Return the class of each graph (graphs, pairs)."""
         packed = np.packbits(edges.astype(np.bool_, copy=False), axis=1)
-        scores = settled(self.table.take(packed + self.starts).sum(axis=1) + self.intercept, self.weights)
+        scores = snap_to_zero(self.table.take(packed + self.starts).sum(axis=1) + self.intercept, self.weights)
         return np.asarray(self.classes[(scores > 0).astype(np.intp)])

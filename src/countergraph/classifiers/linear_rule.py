@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from countergraph.errors import InputError
-from countergraph.graphs.pairs import Bits, Floats, Indices, Label, edges_within, pair_count, pairs_within, settled
+from countergraph.graphs.pairs import Bits, Floats, Indices, Label, edges_within, pair_count, pairs_within, snap_to_zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class LinearRule:
         One number for each set.
     intercept
         What is added to the weighted counts.
-    n_regions
+    n_rois
         The number of regions of the graphs.
     classes
         What is answered for a score of at most 0, and for one above.
@@ -34,7 +34,7 @@ class LinearRule:
     vertex_sets: tuple[tuple[int, ...], ...]
     weights: tuple[float, ...]
     intercept: float
-    n_regions: int
+    n_rois: int
     classes: tuple[Label, Label]
 
     def __init__(
@@ -42,21 +42,21 @@ class LinearRule:
         vertex_sets: Sequence[ArrayLike],
         weights: Sequence[float],
         intercept: float,
-        n_regions: int,
+        n_rois: int,
         classes: Sequence[Label] = (0, 1),
     ) -> None:
         sets = tuple(_vertices(each) for each in vertex_sets)
         if len(sets) != len(weights) or not sets:
             raise InputError(f"a rule needs one weight for each vertex set; got {len(sets)} and {len(weights)}")
         for each in sets:
-            if each and not 0 <= each[0] <= each[-1] < n_regions:
-                raise InputError(f"vertex sets must hold region numbers from 0 to {n_regions - 1}")
+            if each and not 0 <= each[0] <= each[-1] < n_rois:
+                raise InputError(f"vertex sets must hold region numbers from 0 to {n_rois - 1}")
         if not np.isfinite([*weights, intercept]).all():
             raise InputError("weights and intercept must be finite")
         object.__setattr__(self, "vertex_sets", sets)
         object.__setattr__(self, "weights", tuple(float(w) for w in weights))
         object.__setattr__(self, "intercept", float(intercept))
-        object.__setattr__(self, "n_regions", int(n_regions))
+        object.__setattr__(self, "n_rois", int(n_rois))
         object.__setattr__(self, "classes", tuple(classes))
 
     @property
@@ -67,7 +67,7 @@ class LinearRule:
     @property
     def coef_(self) -> Floats:
         """The weight of every edge, shape (1, pairs)."""
-        coefficients = np.zeros((1, pair_count(self.n_regions)))
+        coefficients = np.zeros((1, pair_count(self.n_rois)))
         for pairs, weight in zip(self._pairs, self.weights, strict=True):
             coefficients[0, pairs] += weight
         return coefficients
@@ -79,13 +79,13 @@ class LinearRule:
 
     def embed(self, edges: Bits) -> Floats:
         """Count the edges of each graph (graphs, pairs) inside each vertex set, shape (graphs, sets)."""
-        if edges.shape[1] != pair_count(self.n_regions):
-            raise InputError(f"this rule is for {self.n_regions} regions; the graphs have another number")
+        if edges.shape[1] != pair_count(self.n_rois):
+            raise InputError(f"this rule is for {self.n_rois} regions; the graphs have another number")
         return edges_within(edges, self._pairs)
 
     def decision_function(self, edges: Bits) -> Floats:
         """Return the score of each graph (graphs, pairs); a sum of 0 is not off by 1e-17."""
-        return settled((self.embed(edges) * self.weights).sum(axis=1) + self.intercept, self.weights)
+        return snap_to_zero((self.embed(edges) * self.weights).sum(axis=1) + self.intercept, self.weights)
 
     def predict(self, edges: Bits) -> NDArray[np.generic]:
         """Return the second class where the score is above 0, else the first."""
@@ -99,7 +99,7 @@ class LinearRule:
 
     @cached_property
     def _pairs(self) -> list[Indices]:
-        return [pairs_within(vertices, self.n_regions) for vertices in self.vertex_sets]
+        return [pairs_within(vertices, self.n_rois) for vertices in self.vertex_sets]
 
 
 def _vertices(given: ArrayLike) -> tuple[int, ...]:

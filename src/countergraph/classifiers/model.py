@@ -102,18 +102,18 @@ class Model:
     settings: Mapping[str, Any]
     estimator: Pipeline
     classes: tuple[str, ...]
-    n_regions: int
-    atlas: str
+    n_rois: int
+    atlas_name: str
     trained_on: str
     """The fingerprint of the training data."""
     accuracy: Accuracy
-    region_names: tuple[str, ...] | None = None
+    roi_names: tuple[str, ...] | None = None
     """The regions it was trained on; None in model files that were written before 0.8.0."""
 
     @property
-    def regions(self) -> Atlas | None:
-        """The regions it was trained on, by name only."""
-        return None if self.region_names is None else Atlas(self.region_names, name=self.atlas)
+    def atlas(self) -> Atlas | None:
+        """The ROIs that it was trained on, by name only."""
+        return None if self.roi_names is None else Atlas(self.roi_names, name=self.atlas_name)
 
     def predict(self, edges: Bits) -> NDArray[np.int64]:
         """Return the label of each graph (graphs, pairs)."""
@@ -144,21 +144,21 @@ class Model:
     def _check(self, edges: Bits) -> None:
         if edges.ndim != 2:
             raise InputError(f"a model takes edge vectors (graphs, pairs), not an array of shape {edges.shape}")
-        if edges.shape[1] != pair_count(self.n_regions):
-            raise InputError(f"this model was trained on {self.n_regions} regions; the graphs have another number")
+        if edges.shape[1] != pair_count(self.n_rois):
+            raise InputError(f"this model was trained on {self.n_rois} regions; the graphs have another number")
 
     def check_fits(self, data: GraphDataset) -> None:
         """Raise `InputError` unless ``data`` has the regions and classes that the model was trained on."""
-        known = self.region_names is not None or self.trained_on == data.fingerprint
+        known = self.roi_names is not None or self.trained_on == data.fingerprint
         for what, own, other, fits in (
-            ("regions", self.n_regions, data.n_regions, self.n_regions == data.n_regions),
-            ("atlas", self.atlas, data.atlas.name, known or self.atlas == data.atlas.name),
+            ("regions", self.n_rois, data.n_rois, self.n_rois == data.n_rois),
+            ("atlas", self.atlas_name, data.atlas.name, known or self.atlas_name == data.atlas.name),
             ("classes", self.classes, data.classes, set(self.classes) <= set(data.classes)),
         ):
             if not fits:
                 raise InputError(f"the model was trained with {what} {own}, but the data has {what} {other}")
         here = data.atlas.names
-        for vertex, (own, other) in enumerate(zip(self.region_names or here, here, strict=True)):
+        for vertex, (own, other) in enumerate(zip(self.roi_names or here, here, strict=True)):
             if own != other:
                 raise InputError(
                     f"the model was trained on other regions, or in another order: region {vertex} was {own!r}, and is "
@@ -171,9 +171,9 @@ class Model:
             "kind": self.kind,
             "settings": dict(self.settings),
             "classes": list(self.classes),
-            "n_regions": self.n_regions,
-            "atlas": self.atlas,
+            "n_regions": self.n_rois,
+            "atlas": self.atlas_name,
             "trained_on": self.trained_on,
             "accuracy": asdict(self.accuracy),
-            "region_names": None if self.region_names is None else list(self.region_names),
+            "roi_names": None if self.roi_names is None else list(self.roi_names),
         }

@@ -21,7 +21,7 @@ from sklearn.tree._tree import Tree
 from countergraph.classifiers.linear_svm import LinearSVM
 from countergraph.classifiers.model import MODELS, Accuracy, Model
 from countergraph.errors import FileError, InputError
-from countergraph.graphs.files import UNREADABLE, write_whole
+from countergraph.graphs.files import UNREADABLE, write_atomic
 from countergraph.version import __version__
 
 FORMAT = "countergraph-model/1"
@@ -53,7 +53,7 @@ def save_model(model: Model, path: str | Path) -> Path:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("model.json", json.dumps(header, indent=1))
         archive.writestr("estimator.skops", estimator)
-    return write_whole(path, buffer.getvalue())
+    return write_atomic(path, buffer.getvalue())
 
 
 def load_model(path: str | Path) -> Model:
@@ -160,6 +160,7 @@ def _from_parts(plain: dict[str, Any], estimator: Any) -> Model:  # noqa: ANN401
     if plain["kind"] not in MODELS:
         raise ValueError(f"it is of the kind {plain['kind']!r}, which this version does not know")
     _check_shape(plain["kind"], estimator)
+    names = plain.get("roi_names", plain.get("region_names"))  # the key before version 0.10
     return Model(
         plain["kind"],
         plain["settings"],
@@ -169,5 +170,5 @@ def _from_parts(plain: dict[str, Any], estimator: Any) -> Model:  # noqa: ANN401
         plain["atlas"],
         plain["trained_on"],
         Accuracy(**plain["accuracy"]),
-        None if plain.get("region_names") is None else tuple(plain["region_names"]),
+        None if names is None else tuple(names),
     )

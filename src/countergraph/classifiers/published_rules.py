@@ -7,7 +7,7 @@ from pathlib import Path
 
 from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.datasets.cohorts import ROOT_VARIABLE, cohort_folder
-from countergraph.errors import FileError, unknown
+from countergraph.errors import FileError, unknown_name
 
 
 def load_published_rule(cohort: str, root: str | Path | None = None) -> LinearRule:
@@ -26,13 +26,13 @@ def load_published_rule(cohort: str, root: str | Path | None = None) -> LinearRu
     except (OSError, ValueError) as error:
         raise FileError(f"{path}: cannot be read as JSON ({error}); set root= or {ROOT_VARIABLE}") from error
     if cohort not in rules:
-        raise unknown("published rule", cohort, rules)
+        raise unknown_name("published rule", cohort, rules)
     rule = rules[cohort]
     names = [f"td_{cohort}", f"{cohort}_td"]
-    n_regions = {"asd": 116, "adhd": 190}[cohort]
+    n_rois = {"asd": 116, "adhd": 190}[cohort]
     return LinearRule(
         [rule[name] for name in names],
         [rule[f"{name}_weight"] for name in names],
         rule["intercept"],
-        n_regions,
+        n_rois,
     )

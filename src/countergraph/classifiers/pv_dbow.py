@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from countergraph.errors import InputError, check_whole_numbers
+from countergraph.errors import InputError, check_integers
 from countergraph.graphs.pairs import Floats
 
 NEGATIVE = 5
@@ -58,9 +58,7 @@ class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit_words(self, counts: NDArray[np.int64]) -> None:
         """Learn word vectors from documents, given as counts (documents, words); every word must occur."""
-        check_whole_numbers(
-            dimensions=(self.dimensions, 1), epochs=(self.epochs, 1), random_state=(self.random_state, 0)
-        )
+        check_integers(dimensions=(self.dimensions, 1), epochs=(self.epochs, 1), random_state=(self.random_state, 0))
         if not self.learning_rate > 0 or not self.down_sampling >= 0:
             raise InputError(
                 "learning_rate must be above 0 and down_sampling at least 0, "

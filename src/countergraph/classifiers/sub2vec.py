@@ -15,8 +15,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from countergraph.classifiers.pv_dbow import PvDbow
-from countergraph.errors import check_whole_numbers
-from countergraph.graphs.pairs import Bits, Floats, pair_ends, region_count
+from countergraph.errors import check_integers
+from countergraph.graphs.pairs import Bits, Floats, pair_ends, roi_count
 
 
 class Sub2Vec(PvDbow):
@@ -58,7 +58,7 @@ class Sub2Vec(PvDbow):
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn vectors from edge vectors (graphs, pairs)."""
         edges = np.asarray(validate_data(self, X, dtype="numeric"), dtype=np.bool_)
-        check_whole_numbers(walk_length=(self.walk_length, 1), sample_length=(self.sample_length, 1))
+        check_integers(walk_length=(self.walk_length, 1), sample_length=(self.sample_length, 1))
         visits = expected_visits(edges)
         # Rounding the running sum keeps every document at the same length; one extra visit keeps every vertex a word.
         ends = np.rint(np.cumsum(visits, axis=1) * min(self.sample_length, self.walk_length))
@@ -79,7 +79,7 @@ def expected_visits(edges: Bits) -> Floats:
 
     The walk starts at a random vertex and never leaves its component; on a vertex without neighbours it stands still.
     """
-    n, m = region_count(edges.shape[1]), len(edges)
+    n, m = roi_count(edges.shape[1]), len(edges)
     first, second = pair_ends(n)
     graph, pair = np.nonzero(edges)
     a, b = graph * n + first[pair], graph * n + second[pair]

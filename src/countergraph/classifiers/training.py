@@ -13,13 +13,13 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from countergraph.classifiers.model import CLASSIFIERS, MODELS, Accuracy, Model, ModelKind
-from countergraph.errors import InputError, unknown
+from countergraph.errors import InputError, unknown_name
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats
 
 FOLDS = 5
 Progress = Callable[[int, int], None]
-"""Told how many of how many fits of an embedding are done."""
+"""Called with the numbers of finished and of all fits of an embedding."""
 
 
 def train(
@@ -41,7 +41,7 @@ def train(
     classifier
         A name in `countergraph.CLASSIFIERS`; by default the paper's choice for this kind.
     progress
-        Told after each fit how many of how many are done.
+        Called after each fit with the numbers of finished and of all fits.
     **settings
         Of the embedding (``MODELS[kind].settings``). The paper's settings are the defaults.
     """
@@ -89,7 +89,7 @@ def select(
 
 def _kind(kind: str) -> ModelKind:
     if kind not in MODELS:
-        raise unknown("model", kind, MODELS)
+        raise unknown_name("model", kind, MODELS)
     return MODELS[kind]
 
 
@@ -104,7 +104,7 @@ def _settings(data: GraphDataset, kind: str, given: dict[str, Any]) -> dict[str,
 def _check(data: GraphDataset, classifiers: list[str]) -> None:
     for name in classifiers:
         if name not in CLASSIFIERS:
-            raise unknown("classifier", name, CLASSIFIERS)
+            raise unknown_name("classifier", name, CLASSIFIERS)
     sizes = data.class_sizes[data.class_sizes > 0]
     if len(sizes) < 2 or sizes.min() < FOLDS:
         raise InputError(f"training needs at least two classes, and {FOLDS} graphs of each; the data has {data!r}")
@@ -131,7 +131,7 @@ def _candidates(
         embedding = MODELS[kind].embedding
         measured = _measure(None if embedding is None else embedding(**each), classifiers, data, fitted)
         for name, (estimator, accuracy) in measured.items():
-            about = (data.classes, data.n_regions, data.atlas.name, data.fingerprint)
+            about = (data.classes, data.n_rois, data.atlas.name, data.fingerprint)
             settings_of = {"classifier": name, **each}
             models.append(Model(kind, settings_of, estimator, *about, accuracy, data.atlas.names))
     return models

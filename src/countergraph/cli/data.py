@@ -47,7 +47,7 @@ def show(
         print_json(
             {
                 "graphs": len(data),
-                "n_regions": data.n_regions,
+                "n_regions": data.n_rois,
                 "atlas": data.atlas.name,
                 "classes": list(data.classes),
                 "summary": plain(data.summary()),
@@ -57,7 +57,7 @@ def show(
             }
         )
         return
-    say(f"{len(data)} graphs on the {data.n_regions} regions of {data.atlas.name}")
+    say(f"{len(data)} graphs on the {data.n_rois} regions of {data.atlas.name}")
     print_summary(data)
     if not quiet:
         say(f"subjects: {', '.join(data.names[:3])}, ...")

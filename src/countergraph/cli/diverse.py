@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from countergraph.cli.shared import plain, print_table, say
-from countergraph.errors import InputError, check_whole_numbers
+from countergraph.errors import InputError, check_integers
 from countergraph.results.wording import count
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def check_alone(many: int, others: dict[str, object]) -> None:
     """Refuse a number that is none, and options that were given, but do not go with ``--diverse``."""
-    check_whole_numbers(diverse=(many, 2))
+    check_integers(diverse=(many, 2))
     for option, given in others.items():
         if given is not None and given is not False:
             raise InputError(f"--diverse makes searches of its own, so {option} does not go with it")

@@ -22,8 +22,8 @@ from countergraph.cli.shared import (
     Control,
     Cost,
     Force,
+    FreezeNetwork,
     FreezePair,
-    FreezeRegion,
     FreezeRoi,
     KeepConnected,
     KeepEdges,
@@ -51,15 +51,15 @@ from countergraph.errors import (
     BlackBoxError,
     InputError,
     Interrupted,
-    TooMuchError,
-    check_whole_numbers,
+    TooManyCallsError,
+    check_integers,
 )
 from countergraph.results.wording import count
 
 if TYPE_CHECKING:
     from countergraph.graphs.dataset import GraphDataset
     from countergraph.results.counterfactual import Counterfactual, Counterfactuals
-    from countergraph.results.drawn import Drawn
+    from countergraph.results.plottable import Plottable
     from countergraph.store.store import Store
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -89,7 +89,7 @@ def explain(
     only: Only = None,
     freeze_roi: FreezeRoi = None,
     freeze_pair: FreezePair = None,
-    freeze_region: FreezeRegion = None,
+    freeze_network: FreezeNetwork = None,
     within: Within = None,
     between: Between = None,
     cost: Cost = None,
@@ -113,7 +113,7 @@ def explain(
         if path.suffix not in (".json", *PICTURES):
             raise InputError(f"--out writes .json, {', '.join(PICTURES)}, not {path.suffix or 'a file without ending'}")
         check_free(path, force)
-    check_whole_numbers(certify=(certify or 0, 0))
+    check_integers(certify=(certify or 0, 0))
     if diverse is not None:
         check_alone(diverse, {"--runs": runs > 1, "--certify": certify, "--time-limit": time_limit, "--store": keep})
     if keep is not None and time_limit is not None:
@@ -121,7 +121,7 @@ def explain(
     data = open_dataset(
         source, root=root_of(source, root), atlas=atlas, binarize=binarize, control=control, labels=labels
     )
-    where = (freeze_roi, freeze_pair, freeze_region, within, between)
+    where = (freeze_roi, freeze_pair, freeze_network, within, between)
     asked = constraints_of(data.atlas, only, *where, cost, most, keep_edges, keep_connected)
     person = data.subset([subject])
     black_box = open_black_box(model, data, root)
@@ -181,7 +181,7 @@ def _proven(
 
     try:
         return certify(black_box, best, radius), None
-    except TooMuchError as error:
+    except TooManyCallsError as error:
         err.print(f"not proven: {error}", highlight=False, soft_wrap=True)
         return _proven(black_box, best, 0)
     except InputError as error:
@@ -210,9 +210,9 @@ def _finder(
     return partial(resume_counterfactuals, store, box=box_name(model), runs=runs)
 
 
-def _write(path: Path, results: Counterfactuals, plain: Any, picture: Drawn) -> None:  # noqa: ANN401
+def _write(path: Path, results: Counterfactuals, plain: Any, picture: Plottable) -> None:  # noqa: ANN401
     """Write a picture, what differs, or results that `load_results` reads."""
-    from countergraph.graphs.files import write_whole
+    from countergraph.graphs.files import write_atomic
     from countergraph.results.files import save_plain_results
 
     if path.suffix != ".json":
@@ -222,7 +222,7 @@ def _write(path: Path, results: Counterfactuals, plain: Any, picture: Drawn) -> 
     elif isinstance(plain, list):
         save_plain_results(results, plain, path)
     else:
-        write_whole(path, json_module.dumps(plain).encode())
+        write_atomic(path, json_module.dumps(plain).encode())
 
 
 def _plausible(best: Counterfactual, data: GraphDataset) -> str:

@@ -18,8 +18,8 @@ from countergraph.cli.shared import (
     Control,
     Cost,
     Force,
+    FreezeNetwork,
     FreezePair,
-    FreezeRegion,
     FreezeRoi,
     KeepConnected,
     KeepEdges,
@@ -73,7 +73,7 @@ def report(
     only: Only = None,
     freeze_roi: FreezeRoi = None,
     freeze_pair: FreezePair = None,
-    freeze_region: FreezeRegion = None,
+    freeze_network: FreezeNetwork = None,
     within: Within = None,
     between: Between = None,
     cost: Cost = None,
@@ -106,7 +106,7 @@ def report(
     data = open_dataset(
         source, root=root_of(source, root), atlas=atlas, binarize=binarize, control=control, labels=labels
     )
-    where = (freeze_roi, freeze_pair, freeze_region, within, between)
+    where = (freeze_roi, freeze_pair, freeze_network, within, between)
     asked = constraints_of(data.atlas, only, *where, cost, most, keep_edges, keep_connected)
     black_box = open_black_box(model, data, root)
     people = subject or subjects

@@ -38,10 +38,10 @@ def reproduce(
         raise InputError(f"--workers must be at least 1, not {workers}")
     show = not (json or quiet)
     with working("loading", show):
-        from countergraph.experiments.lab import Lab
         from countergraph.experiments.reproduction import Reproduction, choose_exhibits
+        from countergraph.experiments.workspace import Workspace
 
-    work = Reproduction(Lab(data, folder), choose_exhibits(what), quick)
+    work = Reproduction(Workspace(data, folder), choose_exhibits(what), quick)
     target = page or folder / "reproduction.md"
     work.check_page(target)
     command = shlex.join(["countergraph", *sys.argv[1:]])
@@ -55,10 +55,11 @@ def reproduce(
             written = work.write(target, command)
     except KeyboardInterrupt:
         err.print(
-            f"interrupted: what was found is safe in {work.lab.store}; run the same command to go on", soft_wrap=True
+            f"interrupted: what was found is safe in {work.workspace.store}; run the same command to go on",
+            soft_wrap=True,
         )
         raise typer.Exit(130) from None
     if json:
-        print_json({"store": str(work.lab.store), "files": [str(path) for path in written]})
+        print_json({"store": str(work.workspace.store), "files": [str(path) for path in written]})
     elif not quiet:
         say(f"written: {target} and {len(written) - 1} pictures in {target.parent / 'figures'}")

@@ -51,7 +51,7 @@ FreezeRoi = Annotated[
 FreezePair = Annotated[
     list[str] | None, typer.Option(help="Two regions whose connection stays as it is: 'A,B'; may be repeated.")
 ]
-FreezeRegion = Annotated[list[str] | None, typer.Option(help="A coarse region whose connections stay.")]
+FreezeNetwork = Annotated[list[str] | None, typer.Option(help="A coarse region whose connections stay.")]
 Within = Annotated[list[str] | None, typer.Option(help="Only connections inside this coarse region may change.")]
 Between = Annotated[list[str] | None, typer.Option(help="Only those between two coarse regions: 'A,B'.")]
 Cost = Annotated[
@@ -104,7 +104,7 @@ def constraints_of(
     only: str | None,
     freeze_roi: list[str] | None,
     freeze_pair: list[str] | None,
-    freeze_region: list[str] | None,
+    freeze_network: list[str] | None,
     within: list[str] | None,
     between: list[str] | None,
     cost: str | None,
@@ -120,9 +120,9 @@ def constraints_of(
         only=only,  # type: ignore[arg-type]
         frozen_pairs=[(_roi(one, atlas), _roi(other, atlas)) for one, other in frozen],
         frozen_rois=[_roi(name, atlas) for name in freeze_roi or ()],
-        frozen_regions=freeze_region or (),
+        frozen_networks=freeze_network or (),
         within=within or (),
-        between=[_two(pair, "--between", atlas.regions or ()) for pair in between or ()],
+        between=[_two(pair, "--between", atlas.networks or ()) for pair in between or ()],
         cost=_cost(cost, len(atlas)),
         most=most,
         keep_edges=keep_edges,
@@ -131,7 +131,7 @@ def constraints_of(
     return asked if asked.describe() else None
 
 
-def _cost(cost: str | None, n_regions: int) -> Floats | str | None:
+def _cost(cost: str | None, n_rois: int) -> Floats | str | None:
     """Read a cost: the name of one, or a file of numbers."""
     from countergraph.finding.constraints import COSTS, read_costs
 
@@ -139,7 +139,7 @@ def _cost(cost: str | None, n_regions: int) -> Floats | str | None:
         return cost
     if not Path(cost).is_file():
         raise InputError(f"--cost is {' or '.join(COSTS)}, or a file of numbers; there is no file {cost}")
-    return read_costs(Path(cost), n_regions)
+    return read_costs(Path(cost), n_rois)
 
 
 def _two(text: str, option: str, known: Sequence[str]) -> tuple[str, str]:

@@ -10,11 +10,11 @@ import numpy as np
 
 from countergraph.datasets.labels import as_labels, coded, order_classes, subject_of
 from countergraph.errors import FileError, InputError
-from countergraph.graphs.atlas import Atlas, load_aal116, read_atlas
+from countergraph.graphs.atlas import Atlas, load_atlas
 from countergraph.graphs.binarize import binarize as binarize_weights
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.files import MATRIX_READERS, read_matrix
-from countergraph.graphs.pairs import Bits, Floats, as_edge_vector, region_count, upper_triangle
+from countergraph.graphs.pairs import Bits, Floats, as_edge_vector, roi_count, upper_triangle
 
 UMCD_MATRIX = "_connectivity_matrix_file.txt"
 
@@ -37,7 +37,7 @@ def load_folder(
     labels
         The class of each subject by name, as a mapping or the path of a table (see `read_labels`).
     atlas
-        An `Atlas`, ``"aal116"``, or the path of a table (see `read_atlas`); by default the regions are called what the
+        An `Atlas`, ``"aal116"``, or the path of a table (see `load_atlas`); by default the regions are called what the
         columns of the files are, or numbered.
     binarize
         A rule such as ``"percentile:90"`` for weighted matrices (see `countergraph.binarize`); without one the
@@ -126,10 +126,10 @@ def resolve_atlas(atlas: Atlas | str | Path | None) -> Atlas | None:
     if atlas is None or isinstance(atlas, Atlas):
         return atlas
     if str(atlas).lower().replace("-", "") in ("aal", "aal116"):
-        return load_aal116()
+        return load_atlas("aal116")
     if not Path(atlas).is_file():
         raise InputError(f"atlas must be 'aal116' or the path of a table of regions; {str(atlas)!r} is neither")
-    return read_atlas(Path(atlas))
+    return load_atlas(Path(atlas))
 
 
 def _read_graphs(paths: list[Path], binarize: str | None, atlas: Atlas | None) -> tuple[Bits, Atlas | None]:
@@ -141,7 +141,7 @@ def _read_graphs(paths: list[Path], binarize: str | None, atlas: Atlas | None) -
         edges = _to_edges(path, matrix, binarize)
         if graphs and edges.size != graphs[0].size:
             raise FileError(
-                f"{path}: has {len(matrix)} regions, but {paths[0].name} has {region_count(graphs[0].size)}; "
+                f"{path}: has {len(matrix)} regions, but {paths[0].name} has {roi_count(graphs[0].size)}; "
                 "all must have the same"
             )
         graphs.append(edges)

@@ -10,7 +10,7 @@ from typing import Any
 from countergraph.datasets.cohorts import load_adhd, load_asd
 from countergraph.datasets.folder import UMCD_MATRIX, load_folder, load_umcd
 from countergraph.datasets.synthetic import make_cohort
-from countergraph.errors import FileError, InputError, unknown
+from countergraph.errors import FileError, InputError, unknown_name
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.files import MATRIX_READERS, read_dataset
 
@@ -58,4 +58,4 @@ def _loader(source: str | Path) -> tuple[Callable[..., GraphDataset], tuple[Path
         if not any(path.iterdir()):
             raise FileError(f"{path}: the folder is empty")
         return (load_umcd if any(path.glob(f"*{UMCD_MATRIX}")) else load_folder), (path,)
-    raise unknown("dataset, file or folder", str(source), DATASETS)
+    raise unknown_name("dataset, file or folder", str(source), DATASETS)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from countergraph.errors import InputError, check_whole_numbers
-from countergraph.graphs.atlas import Atlas, load_aal116
+from countergraph.errors import InputError, check_integers
+from countergraph.graphs.atlas import Atlas, load_atlas
 from countergraph.graphs.binarize import binarize
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, Floats, upper_triangle
@@ -23,7 +23,7 @@ GLOBAL, LOBE, TWIN, OWN, OWN_SIGNALS = 0.2, 0.45, 1.4, 0.4, 12
 
 def make_cohort(
     n_subjects: int = 100,
-    n_regions: int = 116,
+    n_rois: int = 116,
     *,
     density: float = 0.1,
     contrast: float = 0.4,
@@ -34,7 +34,7 @@ def make_cohort(
 
     Parameters
     ----------
-    n_subjects, n_regions
+    n_subjects, n_rois
         Any numbers from 2 and from 10. With 116 regions the atlas is AAL; otherwise points on an ellipsoid.
     density
         The share of pairs that are connected, in every graph.
@@ -50,14 +50,12 @@ def make_cohort(
     GraphDataset
         ``about["planted"]`` maps each class name to the regions that are more connected in that class.
     """
-    check_whole_numbers(
-        n_subjects=(n_subjects, 2), n_regions=(n_regions, 10), time_points=(time_points, 3), seed=(seed, 0)
-    )
+    check_integers(n_subjects=(n_subjects, 2), n_rois=(n_rois, 10), time_points=(time_points, 3), seed=(seed, 0))
     if not 0 < density < 1 or contrast < 0:
         raise InputError(f"density must lie between 0 and 1 and contrast be at least 0, not {density} and {contrast}")
     rng = np.random.default_rng(seed)
-    atlas = load_aal116() if n_regions == 116 else _ellipsoid_atlas(n_regions)
-    planted = rng.permutation(n_regions)[: 2 * max(3, n_regions // 6)].reshape(2, -1)
+    atlas = load_atlas("aal116") if n_rois == 116 else _ellipsoid_atlas(n_rois)
+    planted = rng.permutation(n_rois)[: 2 * max(3, n_rois // 6)].reshape(2, -1)
     anatomy = _anatomy(atlas, rng)
     labels = np.arange(n_subjects) % 2
     sex, site = rng.choice(["F", "M"], n_subjects), rng.choice(["north", "south"], n_subjects)
@@ -83,7 +81,7 @@ def make_cohort(
 def _anatomy(atlas: Atlas, rng: np.random.Generator) -> Floats:
     """Return how strongly each region follows each common signal, shape (regions, signals)."""
     n = len(atlas)
-    lobes = _membership(list(atlas.regions or ()))
+    lobes = _membership(list(atlas.networks or ()))
     twins = _membership([_without_side(name) for name in atlas.names])
     weights = np.hstack([np.full((n, 1), GLOBAL), LOBE * lobes, TWIN * twins])
     return np.asarray(weights * rng.uniform(0.5, 1.5, weights.shape))
@@ -110,20 +108,20 @@ def _without_side(name: str) -> str:
     return name.removesuffix("_L").removesuffix("_R")
 
 
-def _ellipsoid_atlas(n_regions: int) -> Atlas:
+def _ellipsoid_atlas(n_rois: int) -> Atlas:
     """Spread regions evenly over a brain-sized ellipsoid, left and right alternating as mirrored twins."""
-    half = (n_regions + 1) // 2
+    half = (n_rois + 1) // 2
     turn = np.pi * (3 - 5**0.5) * np.arange(half)
     height = 1 - 2 * (np.arange(half) + 0.5) / half
     radius = np.sqrt(1 - height**2)
     right = np.stack([np.abs(radius * np.cos(turn)), radius * np.sin(turn), height], axis=1) * (62, 85, 55)
-    centres = np.repeat(right + np.array([0, -18, 12]), 2, axis=0)[:n_regions]
+    centres = np.repeat(right + np.array([0, -18, 12]), 2, axis=0)[:n_rois]
     centres[::2, 0] *= -1
     lobes = [f"Zone {i * 8 // half + 1}" for i in range(half)]
     return Atlas(
-        [f"R{i // 2 + 1:03d}_{'LR'[i % 2]}" for i in range(n_regions)],
+        [f"R{i // 2 + 1:03d}_{'LR'[i % 2]}" for i in range(n_rois)],
         centres,
-        ["LR"[i % 2] for i in range(n_regions)],
-        [lobes[i // 2] for i in range(n_regions)],
-        name=f"synthetic-{n_regions}",
+        ["LR"[i % 2] for i in range(n_rois)],
+        [lobes[i // 2] for i in range(n_rois)],
+        name=f"synthetic-{n_rois}",
     )

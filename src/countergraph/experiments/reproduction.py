@@ -9,20 +9,20 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from countergraph.errors import InputError, unknown
+from countergraph.errors import InputError, unknown_name
 from countergraph.experiments.exhibits import EXHIBITS
-from countergraph.experiments.exhibits.exhibit import Exhibit, Results, Shown
+from countergraph.experiments.exhibits.exhibit import Exhibit, ExhibitOutput, Results
 from countergraph.experiments.experiment import QUICK_EVERY, QUICK_LOCAL_RUNS, QUICK_RUNS, Experiment
-from countergraph.experiments.lab import Lab
-from countergraph.experiments.runner import Told, run_units
+from countergraph.experiments.runner import ProgressCallback, run_units
 from countergraph.experiments.unit import Unit
+from countergraph.experiments.workspace import Workspace
 from countergraph.plots.style import save_picture
 from countergraph.store.store import Store
 from countergraph.version import __version__
 
 FIGURE_DPI = 90
 TITLE = "# The paper, reproduced"
-UNFINISHED = Shown("Not finished: some of its searches are not in the store.")
+UNFINISHED = ExhibitOutput("Not finished: some of its searches are not in the store.")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Reproduction:
 
     Parameters
     ----------
-    lab
+    workspace
         Where the cohorts lie and where results are kept.
     exhibits
         Which tables and figures.
@@ -40,7 +40,7 @@ class Reproduction:
         counterfactuals for the one person of Figure 8.
     """
 
-    lab: Lab
+    workspace: Workspace
     exhibits: tuple[Exhibit, ...]
     quick: bool = False
 
@@ -50,24 +50,24 @@ class Reproduction:
         wanted = dict.fromkeys(each for exhibit in self.exhibits for each in exhibit.experiments)
         return list(dict.fromkeys(each.quick if self.quick else each for each in wanted))
 
-    def train(self, told: Callable[[str], Told | None]) -> None:
+    def train(self, told: Callable[[str], ProgressCallback | None]) -> None:
         """Train the black boxes that are not there yet; ``told``, given a name, is told how far each is."""
-        self.lab.folder.mkdir(parents=True, exist_ok=True)
+        self.workspace.folder.mkdir(parents=True, exist_ok=True)
         for experiment in self.experiments:
-            self.lab.train(experiment, told(f"{experiment.box} on {experiment.cohort}"))
+            self.workspace.train(experiment, told(f"{experiment.box} on {experiment.cohort}"))
 
     def units(self) -> list[Unit]:
         """Return all the work, whether done or not."""
-        return list(dict.fromkeys(unit for each in self.experiments for unit in self.lab.units(each)))
+        return list(dict.fromkeys(unit for each in self.experiments for unit in self.workspace.units(each)))
 
-    def run(self, workers: int = 1, scheduler: str | None = None, progress: Told | None = None) -> None:
+    def run(self, workers: int = 1, scheduler: str | None = None, progress: ProgressCallback | None = None) -> None:
         """Search what is missing (see `run_units`)."""
-        with Store(self.lab.store) as store:
+        with Store(self.workspace.store) as store:
             for each in self.experiments:
-                setting = self.lab.setting(each)
+                setting = self.workspace.setting(each)
                 store.name(setting.cohort, Path(each.cohort).stem)
                 store.name(setting.box, each.box if each.neighbours is None else f"{each.box}-{each.neighbours}")
-        run_units(self.lab.store, self.units(), workers, scheduler, progress)
+        run_units(self.workspace.store, self.units(), workers, scheduler, progress)
 
     def write(self, page: Path, command: str) -> list[Path]:
         """Write the page, and its pictures beside it in ``figures/``; return what was written."""
@@ -75,8 +75,8 @@ class Reproduction:
         figures = page.parent / "figures"
         figures.mkdir(parents=True, exist_ok=True)
         written, parts = [page], [self._opening(command)]
-        with Store(self.lab.store) as store:
-            results = Results(self.lab, store, self.quick)
+        with Store(self.workspace.store) as store:
+            results = Results(self.workspace, store, self.quick)
             for exhibit in self.exhibits:
                 shown = exhibit.show(results) if exhibit.bears_gaps or results.has_all(exhibit) else UNFINISHED
                 parts += [f"## {exhibit.title}", shown.text]
@@ -114,7 +114,7 @@ def choose_exhibits(names: Sequence[str]) -> tuple[Exhibit, ...]:
     """Return exhibits by name, in the order of the paper; "all" for all."""
     for name in names:
         if name != "all" and name not in EXHIBITS:
-            raise unknown("table or figure", name, ["all", *EXHIBITS])
+            raise unknown_name("table or figure", name, ["all", *EXHIBITS])
     return tuple(exhibit for name, exhibit in EXHIBITS.items() if "all" in names or name in names)
 
 

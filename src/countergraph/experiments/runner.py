@@ -16,16 +16,20 @@ from joblib import Parallel, delayed
 from countergraph.errors import InputError
 from countergraph.experiments.unit import Unit
 from countergraph.store.resume import PAUSE
-from countergraph.store.row import Place, Row
+from countergraph.store.row import Row, SearchKey
 from countergraph.store.store import Store
 
-Told = Callable[[int, int], None]
-"""Told how many of how many searches are finished."""
+ProgressCallback = Callable[[int, int], None]
+"""Called with the numbers of finished and of all searches."""
 LOOK = 0.5
 
 
 def run_units(
-    path: Path, units: Sequence[Unit], workers: int = 1, scheduler: str | None = None, progress: Told | None = None
+    path: Path,
+    units: Sequence[Unit],
+    workers: int = 1,
+    scheduler: str | None = None,
+    progress: ProgressCallback | None = None,
 ) -> None:
     """Do what is missing of some units, and return when the store has all of it.
 
@@ -40,7 +44,7 @@ def run_units(
     scheduler
         The address of a Dask cluster that does the units instead; this process keeps the store.
     progress
-        Told from time to time how far it is.
+        Called from time to time with the numbers of finished and of all searches.
     """
     with Store(path) as store:
         waiting = _unfinished(store, units)
@@ -58,7 +62,7 @@ def _unfinished(store: Store, units: Sequence[Unit]) -> list[Unit]:
     return [unit for unit in units if store.missing(unit.setting, unit.graphs, unit.runs)]
 
 
-def _claims(store: Store, units: Sequence[Unit]) -> Iterator[tuple[Unit, list[Place]]]:
+def _claims(store: Store, units: Sequence[Unit]) -> Iterator[tuple[Unit, list[SearchKey]]]:
     """Go through units once, and claim what nobody has claimed."""
     for unit in units:
         places = store.claim(unit.setting, unit.graphs, unit.runs)
@@ -78,7 +82,7 @@ def _work(path: Path, units: Sequence[Unit], parent: int | None = None) -> None:
                 _check_parent(parent)
 
 
-def _do(store: Store, unit: Unit, places: list[Place], parent: int | None) -> None:
+def _do(store: Store, unit: Unit, places: list[SearchKey], parent: int | None) -> None:
     def keep(row: Row, seconds: float) -> None:
         store.add(unit.setting, row, seconds)
         _check_parent(parent)
@@ -120,14 +124,14 @@ def _run_on_cluster(path: Path, units: Sequence[Unit], scheduler: str) -> None:
                 time.sleep(PAUSE)
 
 
-def _search(unit: Unit, places: list[Place]) -> list[tuple[Row, float, float]]:
+def _search(unit: Unit, places: list[SearchKey]) -> list[tuple[Row, float, float]]:
     found: list[tuple[Row, float, float]] = []
     unit.search(places, lambda row, seconds: found.append((row, seconds, time.time())))
     return found
 
 
 @contextmanager
-def _watching(path: Path, units: Sequence[Unit], progress: Told | None) -> Iterator[None]:
+def _watching(path: Path, units: Sequence[Unit], progress: ProgressCallback | None) -> Iterator[None]:
     """Tell how far the store is, from a thread, as long as the block runs."""
     if progress is None:
         yield

@@ -17,7 +17,7 @@ from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.store.fingerprint import fingerprint
 from countergraph.store.resume import Keep, search
-from countergraph.store.row import Place
+from countergraph.store.row import SearchKey
 from countergraph.store.setting import Setting
 from countergraph.store.store import Store
 from countergraph.version import __version__
@@ -61,7 +61,7 @@ class Unit:
     graphs: range
     runs: range
 
-    def search(self, places: Sequence[Place], keep: Keep, store: Store | None = None) -> None:
+    def search(self, places: Sequence[SearchKey], keep: Keep, store: Store | None = None) -> None:
         """Search some of its places, with one thread for linear algebra: the processes are what runs in parallel."""
         data, black_box = self.source.data, self.source.black_box
         here = (data.fingerprint, self.source.box_fingerprint, __version__)

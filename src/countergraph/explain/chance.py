@@ -39,7 +39,7 @@ class Changes(NamedTuple):
         return [(np.flatnonzero(~self.graph), self.added), (np.flatnonzero(self.graph), self.removed)]
 
 
-class Beside(NamedTuple):
+class TestResult(NamedTuple):
     """What was seen beside chance: what that does on average, and how often it does as much."""
 
     observed: Floats
@@ -66,7 +66,7 @@ def _changes(runs: list[Counterfactual]) -> Changes:
     return Changes(graph, counts[~graph[pairs]], counts[graph[pairs]])
 
 
-def pairs_against_chance(totals: Floats, people: list[Changes]) -> Beside:
+def pairs_against_chance(totals: Floats, people: list[Changes]) -> TestResult:
     """Test how often each pair changes (pairs,), exactly.
 
     To a pair, every graph adds a number of its own, independent of the others: how many of its counterfactuals change
@@ -85,7 +85,7 @@ def pairs_against_chance(totals: Floats, people: list[Changes]) -> Beside:
     means = np.array([[counts.sum() / max(pool.size, 1) for pool, counts in each.scatters] for each in people])
     expected = np.where(graphs, means[:, [1]], means[:, [0]]).sum(axis=0)
     p = np.clip(p, TINY, 1)
-    return Beside(totals, expected, p, false_discovery_control(p))
+    return TestResult(totals, expected, p, false_discovery_control(p))
 
 
 def _log_transform(pool: Indices, counts: Indices, length: int) -> NDArray[np.complex128]:
@@ -102,7 +102,7 @@ def sums_against_chance(
     people: list[Changes],
     permutations: int,
     rng: np.random.Generator,
-) -> dict[str, Beside]:
+) -> dict[str, TestResult]:
     """Test whatever ``levels`` sums over how often pairs change (pairs,), by simulation."""
     observed = levels(totals)
     sums = {level: np.zeros_like(values) for level, values in observed.items()}
@@ -114,7 +114,7 @@ def sums_against_chance(
                 reached[level] += values >= observed[level]
     chances = {level: (count + 1) / (permutations + 1) for level, count in reached.items()}
     return {
-        level: Beside(values, sums[level] / permutations, chances[level], false_discovery_control(chances[level]))
+        level: TestResult(values, sums[level] / permutations, chances[level], false_discovery_control(chances[level]))
         for level, values in observed.items()
     }
 

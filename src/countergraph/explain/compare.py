@@ -12,14 +12,14 @@ from scipy.stats import spearmanr
 
 from countergraph.errors import InputError
 from countergraph.explain.quality import PERCENTILES
-from countergraph.graphs.pairs import at_regions
+from countergraph.graphs.pairs import sum_at_rois
 from countergraph.results.counterfactual import Counterfactuals
-from countergraph.results.drawn import Drawn
+from countergraph.results.plottable import Plottable
 from countergraph.results.wording import count
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Drawn):
+class Comparison(Plottable):
     """Counterfactuals of the same cohort by two or more black boxes, or by two or more methods.
 
     Parameters
@@ -97,5 +97,5 @@ def _at_regions(results: Counterfactuals) -> pd.Series[float]:
     first = results[0]
     flips = [each.flips for each in results.found if each.flips is not None]
     changed = np.bincount(np.concatenate([np.empty(0, dtype=np.intp), *flips]), minlength=first.original.size)
-    names = [first.region_name(vertex) for vertex in range(first.n_regions)]
-    return pd.Series(at_regions(changed.astype(np.float64)), index=names)
+    names = [first.roi_name(vertex) for vertex in range(first.n_rois)]
+    return pd.Series(sum_at_rois(changed.astype(np.float64)), index=names)

@@ -24,8 +24,8 @@ def changes(result: Counterfactual, data: GraphDataset | None = None) -> pd.Data
     DataFrame
         The columns change, first, second and, where the atlas knows them, hemispheres, regions and distance_mm.
     """
-    if data is not None and data.n_regions != result.n_regions:
-        raise InputError(f"the result has {result.n_regions} regions, the data {data.n_regions}")
+    if data is not None and data.n_rois != result.n_rois:
+        raise InputError(f"the result has {result.n_rois} regions, the data {data.n_rois}")
     table = result.changes
     if data is not None and result.flips is not None:
         removed = result.original[result.flips]

@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from countergraph.errors import InputError, check_whole_numbers
+from countergraph.errors import InputError, check_integers
 from countergraph.graphs.pairs import Floats
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
-from countergraph.results.drawn import Drawn
+from countergraph.results.plottable import Plottable
 from countergraph.results.wording import count
 
 
@@ -26,7 +26,7 @@ def jaccard(first: Counterfactual, second: Counterfactual) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Diverse(Drawn):
+class Diverse(Plottable):
     """Several counterfactuals of one graph, chosen to differ.
 
     Diversity is the mean Jaccard distance between the sets of changes of every two. Among those found, ``m`` are chosen
@@ -46,7 +46,7 @@ class Diverse(Drawn):
     _plots: ClassVar = ("diverse",)
 
     def __post_init__(self) -> None:
-        check_whole_numbers(m=(self.m, 1))
+        check_integers(m=(self.m, 1))
         if not self.results.found:
             raise InputError("none of the runs found a counterfactual, so there is nothing to choose from")
         first = self.results[0]

@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 
 from countergraph.errors import InputError
-from countergraph.explain.chance import Beside, changes_of, pairs_against_chance, sums_against_chance
+from countergraph.explain.chance import TestResult, changes_of, pairs_against_chance, sums_against_chance
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import Floats, Indices, at_regions, pair_ends
+from countergraph.graphs.pairs import Floats, Indices, pair_ends, sum_at_rois
 from countergraph.results.counterfactual import Counterfactuals
-from countergraph.results.drawn import Drawn
+from countergraph.results.plottable import Plottable
 
 SIGNS = ("+", "-")
 
 
 @dataclass(frozen=True, eq=False)
-class GlobalExplanation(Drawn):
+class GlobalExplanation(Plottable):
     """How often each pair is added and removed, by the class of the graph.
 
     ``counters[c, 0]`` is the paper's C_c+, how often each pair is added to a graph of class c (its absence matters);
@@ -40,7 +40,7 @@ class GlobalExplanation(Drawn):
             raise InputError("none of the searches found a counterfactual, so there is nothing to explain")
         if self.results[0].classes is None:
             raise InputError("a global explanation needs results whose classes have names: search a GraphDataset")
-        if any(each.classes != self.classes or each.n_regions != self.n_regions for each in self.results):
+        if any(each.classes != self.classes or each.n_rois != self.n_rois for each in self.results):
             raise InputError("results that are explained together must have the same regions and the same classes")
 
     @property
@@ -49,14 +49,14 @@ class GlobalExplanation(Drawn):
         return self.results[0].classes or ()
 
     @property
-    def n_regions(self) -> int:
+    def n_rois(self) -> int:
         """The number of regions."""
-        return self.results[0].n_regions
+        return self.results[0].n_rois
 
     @property
     def atlas(self) -> Atlas:
         """What the regions are called."""
-        return self.results[0].atlas or Atlas.numbered(self.n_regions)
+        return self.results[0].atlas or Atlas.numbered(self.n_rois)
 
     @cached_property
     def counters(self) -> Floats:
@@ -78,7 +78,7 @@ class GlobalExplanation(Drawn):
     @cached_property
     def roi_counters(self) -> Floats:
         """The counters summed over the pairs at each region, shape (2 * classes, regions): the strip of Figure 10."""
-        return np.array([at_regions(row) for row in self.counters.reshape(-1, self.counters.shape[-1])])
+        return np.array([sum_at_rois(row) for row in self.counters.reshape(-1, self.counters.shape[-1])])
 
     @cached_property
     def roi_importance(self) -> pd.Series[float]:
@@ -90,8 +90,8 @@ class GlobalExplanation(Drawn):
         """One row for each region, the most important first: its counters, their sum, and a test against chance."""
         columns = dict(zip(self.counter_names, self.roi_counters.astype(int), strict=True))
         table = pd.DataFrame({"region": list(self.atlas.names), **columns})
-        if self.atlas.regions is not None:
-            table.insert(1, "part of", list(self.atlas.regions))
+        if self.atlas.networks is not None:
+            table.insert(1, "part of", list(self.atlas.networks))
         table["total"] = self.roi_counters.sum(axis=0).astype(int)
         tests = self.significance()["roi"]
         for name in ("expected", "p", "q"):
@@ -110,33 +110,33 @@ class GlobalExplanation(Drawn):
         return self.roi_table
 
     @property
-    def region_names(self) -> list[str]:
+    def network_names(self) -> list[str]:
         """The coarse regions of the atlas, in the order in which they occur; the regions themselves if it has none."""
         return list(dict.fromkeys(self._coarse))
 
     @property
     def _coarse(self) -> tuple[str, ...]:
-        return self.atlas.regions or self.atlas.names
+        return self.atlas.networks or self.atlas.names
 
     @cached_property
     def _cells(self) -> Indices:
         """For each pair its cell in the table of coarse regions, row by row; the smaller region is the row."""
-        number = {name: i for i, name in enumerate(self.region_names)}
+        number = {name: i for i, name in enumerate(self.network_names)}
         coarse = np.array([number[name] for name in self._coarse])
-        first, second = pair_ends(self.n_regions)
+        first, second = pair_ends(self.n_rois)
         low, high = np.minimum(coarse[first], coarse[second]), np.maximum(coarse[first], coarse[second])
         return np.asarray(low * len(number) + high)
 
     @cached_property
     def _cell_sizes(self) -> Floats:
-        return np.bincount(self._cells, minlength=len(self.region_names) ** 2).astype(np.float64)
+        return np.bincount(self._cells, minlength=len(self.network_names) ** 2).astype(np.float64)
 
     def by_region(self, values: Floats, normalised: bool = False) -> pd.DataFrame:
         """Sum values over pairs (pairs,) into a symmetric table of coarse regions.
 
         ``normalised`` divides by the number of pairs in each cell; otherwise large regions always win.
         """
-        names = self.region_names
+        names = self.network_names
         table: Floats = np.bincount(self._cells, values, self._cell_sizes.size).astype(np.float64)
         if normalised:
             table /= np.maximum(self._cell_sizes, 1)
@@ -158,7 +158,7 @@ class GlobalExplanation(Drawn):
     @cached_property
     def pair_table(self) -> pd.DataFrame:
         """One row for each pair that ever changes, the most often first, with a test against chance."""
-        first, second = pair_ends(self.n_regions)
+        first, second = pair_ends(self.n_rois)
         total = self.counters.sum(axis=(0, 1))
         seen = np.flatnonzero(total)
         tests = self.significance()["pair"]
@@ -174,9 +174,9 @@ class GlobalExplanation(Drawn):
     def cell_table(self) -> pd.DataFrame:
         """One row for each two coarse regions between which anything changes, with a test against chance."""
         tests = self.significance()["cell"]
-        ends = [(a, b) for i, a in enumerate(self.region_names) for b in self.region_names[i:]]
+        ends = [(a, b) for i, a in enumerate(self.network_names) for b in self.network_names[i:]]
         table = pd.DataFrame(ends, columns=["first", "second"])
-        upper = self._cell_sizes.reshape(len(self.region_names), -1)[np.triu_indices(len(self.region_names))]
+        upper = self._cell_sizes.reshape(len(self.network_names), -1)[np.triu_indices(len(self.network_names))]
         table["pairs"] = upper.astype(int)
         table["total"] = tests["observed"].to_numpy().astype(int)
         for name in ("expected", "p", "q"):
@@ -211,7 +211,7 @@ class GlobalExplanation(Drawn):
         totals = self.counters.sum(axis=(0, 1))
         if any(each.limited for each in self.results):
             levels = {"pair": totals, **self._sums(totals)}
-            tests = {level: Beside(values, *np.full((3, values.size), np.nan)) for level, values in levels.items()}
+            tests = {level: TestResult(values, *np.full((3, values.size), np.nan)) for level, values in levels.items()}
         else:
             people = changes_of(self.results)
             sums = sums_against_chance(totals, self._sums, people, permutations, rng)
@@ -220,14 +220,14 @@ class GlobalExplanation(Drawn):
 
     def _sums(self, totals: Floats) -> dict[str, Floats]:
         cells = self.by_region(totals).to_numpy()
-        return {"roi": at_regions(totals), "cell": cells[np.triu_indices(len(cells))]}
+        return {"roi": sum_at_rois(totals), "cell": cells[np.triu_indices(len(cells))]}
 
     def _level_names(self, level: str) -> list[str]:
         if level == "roi":
             return list(self.atlas.names)
         if level == "cell":
-            names = self.region_names
+            names = self.network_names
             return [f"{names[i]} - {names[j]}" for i, j in zip(*np.triu_indices(len(names)), strict=True)]
-        first, second = pair_ends(self.n_regions)
+        first, second = pair_ends(self.n_rois)
         names = list(self.atlas.names)
         return [f"{names[i]} - {names[j]}" for i, j in zip(first, second, strict=True)]

@@ -16,14 +16,14 @@ from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.finding.white_box import white_box
 from countergraph.graphs.pairs import Bits, Floats
-from countergraph.results.drawn import Drawn
+from countergraph.results.plottable import Plottable
 
 NEGLIGIBLE = 1e-6
 """A set of so little of the largest weight is not used."""
 
 
 @dataclass(frozen=True, eq=False)
-class Litmus(Drawn):
+class Litmus(Plottable):
     """How well the importance of regions tells those that a model uses from the others."""
 
     _plots: ClassVar = ("litmus",)
@@ -75,7 +75,7 @@ def litmus(explanation: GlobalExplanation, vertices: Iterable[int | str]) -> Lit
 
     They are given by number, by name, or as a mask with one truth value for each region.
     """
-    used = np.zeros(explanation.n_regions, dtype=bool)
+    used = np.zeros(explanation.n_rois, dtype=bool)
     listed = [explanation.atlas.index(each) if isinstance(each, str) else each for each in vertices]
     given = np.array(listed)
     masked = given.dtype == np.bool_ and given.shape == used.shape

@@ -15,7 +15,7 @@ from countergraph.finding.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats, Indices, pairs_at
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
-from countergraph.results.drawn import Drawn
+from countergraph.results.plottable import Plottable
 from countergraph.results.wording import count
 
 RESAMPLES = 1000
@@ -23,7 +23,7 @@ SPLITS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class LocalExplanation(Drawn):
+class LocalExplanation(Plottable):
     """How often each pair is changed in many counterfactuals of one graph.
 
     A pair that is often removed is one whose presence matters for the class; one that is often added, one whose absence
@@ -95,12 +95,12 @@ class LocalExplanation(Drawn):
         weights = rng.multinomial(len(changes), np.full(len(changes), 1 / len(changes)), RESAMPLES)
         low, high = np.percentile(weights @ changes / len(changes), [2.5, 97.5], axis=0)
         example = self.example
-        ends = pairs_at(pairs, example.n_regions)
+        ends = pairs_at(pairs, example.n_rois)
         frame = pd.DataFrame(
             {
                 "change": np.where(example.original[pairs], "removed", "added"),
-                "first": [example.region_name(i) for i, _ in ends],
-                "second": [example.region_name(j) for _, j in ends],
+                "first": [example.roi_name(i) for i, _ in ends],
+                "second": [example.roi_name(j) for _, j in ends],
                 "count": changes.sum(axis=0).astype(int),
                 "share": changes.mean(axis=0),
                 "low": low,

@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from countergraph.errors import FileError, InputError, NothingLeftError, check_whole_numbers, unknown
+from countergraph.errors import FileError, InputError, NoPairAllowedError, check_integers, unknown_name
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.files import read_numbers
-from countergraph.graphs.pairs import Bits, Floats, pair_count, pair_ends, pair_position, region_count, upper_triangle
+from countergraph.graphs.pairs import Bits, Floats, pair_count, pair_ends, pair_position, roi_count, upper_triangle
 from countergraph.search.limits import Limits
 
 Roi = int | str
@@ -35,7 +35,7 @@ class Constraints:
         Pairs of regions, by number or name, that stay as they are.
     frozen_rois
         Regions, by number or name, all of whose pairs stay as they are.
-    frozen_regions
+    frozen_networks
         Coarse regions of the atlas ("Frontal lobe"), all of whose pairs stay.
     within
         Coarse regions: only pairs inside one of them may change.
@@ -57,7 +57,7 @@ class Constraints:
     only: Literal["added", "removed"] | None = None
     frozen_pairs: Sequence[tuple[Roi, Roi]] = ()
     frozen_rois: Sequence[Roi] = ()
-    frozen_regions: Sequence[str] = ()
+    frozen_networks: Sequence[str] = ()
     within: Sequence[str] = ()
     between: Sequence[tuple[str, str]] = ()
     cost: ArrayLike | str | None = None
@@ -71,13 +71,13 @@ class Constraints:
         if self.only is not None and self.keep_edges:
             raise InputError(f"keep_edges needs additions and removals, but only {self.only} ones are asked for")
         if self.most is not None:
-            check_whole_numbers(most=(self.most, 1))
+            check_integers(most=(self.most, 1))
         if self.keep_edges and self.most == 1:
             raise InputError("keep_edges pairs each removal with an addition, so most must be at least 2")
         for name in ("keep_edges", "keep_connected"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
-        for name in ("frozen_pairs", "frozen_rois", "frozen_regions", "within", "between"):
+        for name in ("frozen_pairs", "frozen_rois", "frozen_networks", "within", "between"):
             given = getattr(self, name)
             if isinstance(given, str) or not isinstance(given, Collection):
                 raise InputError(f"{name} must be a list, such as [{given!r}]")
@@ -88,7 +88,7 @@ class Constraints:
 
     def limits(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Limits:
         """Return the limits of one graph."""
-        allowed = self._allowed(region_count(graph.size), atlas)
+        allowed = self._allowed(roi_count(graph.size), atlas)
         if self.only is not None:
             allowed = allowed & (graph if self.only == "removed" else ~graph)
         costs = self._costs(graph, atlas, data)
@@ -105,7 +105,7 @@ class Constraints:
             for pair in self.between:
                 one, other = (_members(name, atlas) for name in pair)
                 allowed |= (one[first] & other[second]) | (other[first] & one[second])
-        for name in self.frozen_regions:
+        for name in self.frozen_networks:
             frozen = _members(name, atlas)
             allowed &= ~(frozen[first] | frozen[second])
         for roi in self.frozen_rois:
@@ -117,17 +117,17 @@ class Constraints:
                 raise InputError(f"a pair has two regions, not {one_end!r} twice")
             allowed[pair_position(i, j, n)] = False
         if not allowed.any():
-            raise NothingLeftError("these constraints leave no pair that may change")
+            raise NoPairAllowedError("these constraints leave no pair that may change")
         return allowed
 
     def _costs(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Floats | None:
         if self.cost is None:
             return None
-        n = region_count(graph.size)
+        n = roi_count(graph.size)
         if isinstance(self.cost, str):
             first, second = pair_ends(n)
             if self.cost not in COSTS:
-                raise unknown("cost", self.cost, COSTS)
+                raise unknown_name("cost", self.cost, COSTS)
             if self.cost == "length":
                 if atlas is None or atlas.coordinates is None:
                     raise InputError("cost='length' needs an atlas with coordinates")
@@ -148,7 +148,7 @@ class Constraints:
             "only": self.only,
             "frozen_pairs": [[_plain(roi) for roi in pair] for pair in self.frozen_pairs],
             "frozen_rois": [_plain(roi) for roi in self.frozen_rois],
-            "frozen_regions": list(self.frozen_regions),
+            "frozen_networks": list(self.frozen_networks),
             "within": list(self.within),
             "between": [list(pair) for pair in self.between],
             "cost": self.cost if self.cost is None or isinstance(self.cost, str) else _fingerprint(self.cost),
@@ -195,13 +195,13 @@ def _plain(roi: Roi) -> Roi:
 
 def _members(name: str, atlas: Atlas | None) -> Bits:
     """Tell which regions belong to a coarse region, or are the one of that name."""
-    coarse = None if atlas is None else atlas.regions
+    coarse = None if atlas is None else atlas.networks
     if atlas is not None and name in atlas.names and name not in (coarse or ()):
         return np.array([own == name for own in atlas.names])
     if atlas is None or coarse is None:
         raise InputError(f"to speak of {name!r} the atlas must say which coarse region each region belongs to")
     if name not in coarse:
-        raise unknown("region or coarse region", name, dict.fromkeys([*coarse, *atlas.names]))
+        raise unknown_name("region or coarse region", name, dict.fromkeys([*coarse, *atlas.names]))
     return np.array([own == name for own in coarse])
 
 

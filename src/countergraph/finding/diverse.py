@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from countergraph.errors import BlackBoxError, InputError, Interrupted, NothingLeftError, check_whole_numbers
+from countergraph.errors import BlackBoxError, InputError, Interrupted, NoPairAllowedError, check_integers
 from countergraph.finding.constraints import Constraints
 from countergraph.finding.find import check_time_limit, find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
@@ -40,7 +40,7 @@ def find_diverse(
     time_limit
         Seconds for all of it.
     """
-    check_whole_numbers(m=(m, 1), runs=(runs, 1))
+    check_integers(m=(m, 1), runs=(runs, 1))
     check_time_limit(time_limit)
     graphs = graph if isinstance(graph, GraphDataset) else _stack(np.asarray(graph))
     if len(graphs) != 1:
@@ -56,7 +56,7 @@ def find_diverse(
         base = replace(base, frozen_pairs=[*base.frozen_pairs, *best.removed, *best.added])
         try:
             [other] = find_counterfactuals(black_box, graphs, constraints=base, time_limit=left, **options)
-        except NothingLeftError:
+        except NoPairAllowedError:
             break
         except (BlackBoxError, Interrupted) as error:
             error.results = Counterfactuals([*results, *error.results])

@@ -9,7 +9,7 @@ from math import comb
 
 import numpy as np
 
-from countergraph.errors import InputError, TooMuchError, check_whole_numbers
+from countergraph.errors import InputError, TooManyCallsError, check_integers
 from countergraph.finding.request import oracle_of
 from countergraph.finding.white_box import optimal_counterfactual, white_box
 from countergraph.graphs.pairs import Bits, Label
@@ -19,7 +19,7 @@ from countergraph.results.counterfactual import Counterfactual
 from countergraph.search.conversation import NO_FLIPS, Flips, crosses
 
 BATCH_BYTES = 64 * 2**20
-MOST_QUESTIONS = 10_000_000
+MAX_CALLS = 10_000_000
 
 
 def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Counterfactual:
@@ -44,13 +44,13 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
         every single change was undone in turn and the class changed back each time. What its search proved is not asked
         again.
     """
-    check_whole_numbers(radius=(radius, 0))
+    check_integers(radius=(radius, 0))
     if not isinstance(result, Counterfactual):
         raise InputError(f"something is proven about one Counterfactual, not about a {type(result).__name__}")
     if result.flips is None:
         raise InputError("there is no counterfactual to prove anything about")
     if result.limited and radius:
-        raise TooMuchError("a radius is proven for free counterfactuals only, not for one under constraints")
+        raise TooManyCallsError("a radius is proven for free counterfactuals only, not for one under constraints")
     oracle = oracle_of(black_box)
     before, after = _ask(oracle, result, [NO_FLIPS, result.flips])
     if before != result.original_class or not _is_counterfactual(result, after):
@@ -99,8 +99,8 @@ def _closer(
 ) -> tuple[tuple[Flips, Label] | None, int, int]:
     """Ask about all graphs between two radii, nearest first: the first counterfactual, the radius proven, the calls."""
     n_pairs, calls = result.original.size, 0
-    if sum(comb(n_pairs, size) for size in range(1, radius + 1)) > MOST_QUESTIONS:
-        raise TooMuchError(f"a radius of {radius} among {n_pairs} pairs takes more than {MOST_QUESTIONS:,} questions")
+    if sum(comb(n_pairs, size) for size in range(1, radius + 1)) > MAX_CALLS:
+        raise TooManyCallsError(f"a radius of {radius} among {n_pairs} pairs takes more than {MAX_CALLS:,} calls")
     for size in range(known + 1, radius + 1):
         for batch in _batches(combinations(range(n_pairs), size), n_pairs):
             calls += len(batch)

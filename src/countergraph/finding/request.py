@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from countergraph.classifiers.model import Model
-from countergraph.errors import InputError, check_whole_numbers
+from countergraph.errors import InputError, check_integers
 from countergraph.finding.constraints import Constraints
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
@@ -72,7 +72,7 @@ class Request:
         cohort = graphs if isinstance(graphs, GraphDataset) else None
         edges = cohort.edges if cohort is not None else as_edge_vectors(graphs)  # type: ignore[arg-type]
         dataset = dataset if dataset is not None else cohort
-        check_whole_numbers(k=(k, 1), max_calls=(max_calls, 1), seed=(seed, 0))
+        check_integers(k=(k, 1), max_calls=(max_calls, 1), seed=(seed, 0))
         _check_dataset(phases, dataset, edges)
         if isinstance(black_box, Model) and cohort is not None:
             black_box.check_fits(cohort)
@@ -108,7 +108,7 @@ class Request:
         known = self.dataset if self.cohort is None else self.cohort
         if known is not None:
             return known.atlas
-        return self.oracle.black_box.regions if isinstance(self.oracle.black_box, Model) else None
+        return self.oracle.black_box.atlas if isinstance(self.oracle.black_box, Model) else None
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -264,10 +264,10 @@ def _seed(graph: Bits, seed: int, run: int) -> np.random.SeedSequence:
 
 def _run_numbers(runs: int | Sequence[int]) -> tuple[int, ...]:
     if not isinstance(runs, Sequence | range):
-        check_whole_numbers(runs=(runs, 1))
+        check_integers(runs=(runs, 1))
         return tuple(range(runs))
     for number in runs:
-        check_whole_numbers(runs=(number, 0))
+        check_integers(runs=(number, 0))
     if not runs:
         raise InputError("runs must name at least one run")
     if len(set(runs)) < len(runs):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from countergraph.classifiers.linear_form import LinearInEdges, linear_form
 from countergraph.classifiers.model import Model
 from countergraph.errors import InputError
-from countergraph.graphs.pairs import as_edge_vector, settled
+from countergraph.graphs.pairs import as_edge_vector, snap_to_zero
 from countergraph.oracle.oracle import Oracle
 from countergraph.results.certificate import NOTHING_PROVEN, Certificate
 from countergraph.results.counterfactual import Counterfactual
@@ -42,7 +42,7 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
     if coefficients.size != edges.size:
         raise InputError(f"the rule has {coefficients.size} pairs, the graph {edges.size}: they differ in regions")
     flips = closest_crossing(edges, coefficients, intercept)
-    above = settled(coefficients[edges].sum() + intercept, coefficients) > 0
+    above = snap_to_zero(coefficients[edges].sum() + intercept, coefficients) > 0
     told = rule.classes if isinstance(rule, Oracle) else None
     inner = rule.black_box if isinstance(rule, Oracle) else rule
     low, high = np.asarray(linear.classes_).tolist()
@@ -59,6 +59,6 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
         stopped="finished" if flips is not None else "not found",
         why="" if flips is not None else "there is none",
         classes=inner.classes if isinstance(inner, Model) else told,
-        atlas=inner.regions if isinstance(inner, Model) else None,
+        atlas=inner.atlas if isinstance(inner, Model) else None,
         certificate=NOTHING_PROVEN if flips is None else Certificate(True, flips.size - 1, True),
     )

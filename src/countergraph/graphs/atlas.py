@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from countergraph.errors import FileError, InputError, unknown
+from countergraph.errors import FileError, InputError, unknown_name
 from countergraph.graphs.pairs import Floats
 
 
@@ -30,8 +30,8 @@ class Atlas:
         Centres in MNI space, in millimetres, shape (n, 3); None where unknown.
     hemispheres
         "L", "R" or "" (midline) for each region; None where unknown.
-    regions
-        The coarse region (lobe) of each; None where unknown.
+    networks
+        The lobe or functional network of each ROI; None where unknown.
     name
         What the atlas is called.
     """
@@ -39,7 +39,7 @@ class Atlas:
     names: tuple[str, ...]
     coordinates: Floats | None = None
     hemispheres: tuple[str, ...] | None = None
-    regions: tuple[str, ...] | None = None
+    networks: tuple[str, ...] | None = None
     name: str = "unnamed"
     _index: dict[str, int] = field(init=False, repr=False)
 
@@ -48,23 +48,23 @@ class Atlas:
         names: Sequence[str],
         coordinates: ArrayLike | None = None,
         hemispheres: Sequence[str] | None = None,
-        regions: Sequence[str] | None = None,
+        networks: Sequence[str] | None = None,
         name: str = "unnamed",
     ) -> None:
         n = len(names)
         if n < 2:
             raise InputError(f"an atlas needs at least 2 regions, not {n}")
-        for what, values in (("hemispheres", hemispheres), ("regions", regions)):
+        for what, values in (("hemispheres", hemispheres), ("networks", networks)):
             if values is not None and len(values) != n:
                 raise InputError(f"{what} must have one entry for each of the {n} regions, not {len(values)}")
-        if regions is not None and any(each is None or each != each for each in regions):
-            raise InputError("regions must be names; some are missing (None or NaN)")
+        if networks is not None and any(each is None or each != each for each in networks):
+            raise InputError("networks must be names; some are missing (None or NaN)")
         centres = None if coordinates is None else _centres(coordinates, n)
         unique = _numbered([str(each) for each in names])
         object.__setattr__(self, "names", unique)
         object.__setattr__(self, "coordinates", centres)
         object.__setattr__(self, "hemispheres", None if hemispheres is None else tuple(map(str, hemispheres)))
-        object.__setattr__(self, "regions", None if regions is None else tuple(map(str, regions)))
+        object.__setattr__(self, "networks", None if networks is None else tuple(map(str, networks)))
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "_index", {each: i for i, each in enumerate(unique)})
 
@@ -85,7 +85,7 @@ class Atlas:
         try:
             return self._index[name]
         except KeyError:
-            raise unknown("region", name, self.names) from None
+            raise unknown_name("region", name, self.names) from None
 
     def distance(self, i: int, j: int) -> float:
         """Return the distance between two region centres in millimetres; NaN where unknown."""
@@ -100,29 +100,47 @@ class Atlas:
             "names": list(self.names),
             "coordinates": None if self.coordinates is None else self.coordinates.tolist(),
             "hemispheres": None if self.hemispheres is None else list(self.hemispheres),
-            "regions": None if self.regions is None else list(self.regions),
+            "networks": None if self.networks is None else list(self.networks),
         }
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Atlas:
-        """Make an atlas from what `to_dict` returned."""
-        return cls(**plain)
+        """Make an atlas from the values that `to_dict` returned; files before 0.10 call the networks "regions"."""
+        return cls(**{"networks" if key == "regions" else key: value for key, value in plain.items()})
 
     @classmethod
-    def numbered(cls, n_regions: int) -> Atlas:
+    def numbered(cls, n_rois: int) -> Atlas:
         """Make an atlas of regions of which nothing is known but their number."""
-        return cls([f"region {i}" for i in range(n_regions)], name=f"{n_regions} numbered regions")
+        return cls([f"region {i}" for i in range(n_rois)], name=f"{n_rois} numbered regions")
 
 
-@lru_cache(maxsize=1)
-def load_aal116() -> Atlas:
-    """Load the 116 regions of the AAL atlas (Tzourio-Mazoyer et al. 2002), with MNI centres and lobes."""
-    return read_atlas(Path(str(files("countergraph.graphs") / "atlases" / "aal116.tsv")), name="AAL-116")
+ATLASES = {"aal116": "AAL-116"}
+"""The built-in atlases: the name to load them by, and the title."""
 
 
-def read_atlas(path: str | Path, name: str | None = None) -> Atlas:
-    """Read a table, tabs or commas between, with the columns name and, optionally, x, y, z, hemisphere and region."""
-    path = Path(path)
+def load_atlas(source: str | Path, name: str | None = None) -> Atlas:
+    """Load a built-in atlas by its name, or a table of ROIs from a file.
+
+    Parameters
+    ----------
+    source
+        ``"aal116"``: the 116 ROIs of the AAL atlas (Tzourio-Mazoyer et al. 2002), with MNI centres and lobes. Or the
+        path of a table, separated by tabs or commas, with the column name and, optionally, the columns x, y, z,
+        hemisphere, and network or region.
+    name
+        The title of the atlas; by default the name of the file.
+    """
+    if str(source) in ATLASES:
+        return _built_in(str(source))
+    return _read_table(Path(source), name or Path(source).stem)
+
+
+@lru_cache(maxsize=8)
+def _built_in(name: str) -> Atlas:
+    return _read_table(Path(str(files("countergraph.graphs") / "atlases" / f"{name}.tsv")), ATLASES[name])
+
+
+def _read_table(path: Path, name: str) -> Atlas:
     try:
         lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
@@ -143,7 +161,7 @@ def read_atlas(path: str | Path, name: str | None = None) -> Atlas:
             raise FileError(f"{path}: the coordinates x, y, z must be numbers ({error})") from None
     try:
         return Atlas(
-            columns["name"], coordinates, columns.get("hemisphere"), columns.get("region"), name=name or path.stem
+            columns["name"], coordinates, columns.get("hemisphere"), columns.get("network", columns.get("region")), name
         )
     except InputError as error:
         raise FileError(f"{path}: {error}") from None

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from countergraph.errors import GraphError, InputError, unknown
-from countergraph.graphs.pairs import Bits, region_count, upper_triangle, without_endless_diagonals
+from countergraph.errors import GraphError, InputError, unknown_name
+from countergraph.graphs.pairs import Bits, roi_count, upper_triangle, zero_nonfinite_diagonal
 
 
 def _percentile(weights: NDArray[np.floating], value: float) -> Bits:
@@ -72,7 +72,7 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
         raise InputError(f"binarize needs a name and a number such as 'percentile:90', not {rule!r}")
     name, _, number = rule.partition(":")
     if name not in BINARIZERS:
-        raise unknown("way to binarise", name, BINARIZERS)
+        raise unknown_name("way to binarise", name, BINARIZERS)
     chosen = BINARIZERS[name]
     try:
         value = float(number)
@@ -85,7 +85,7 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
     array = np.asarray(weights, dtype=np.float64 if np.asarray(weights).dtype.kind != "f" else None)
     if not array.size:
         raise InputError("weights must not be empty")
-    finite = without_endless_diagonals(array)
+    finite = zero_nonfinite_diagonal(array)
     array = finite if _are_matrices(finite) else array
     if not np.isfinite(array).all():
         where = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
@@ -95,7 +95,7 @@ def binarize(weights: ArrayLike, rule: str = "percentile:90") -> Bits:
     elif array.ndim > 1 and array.shape[-1] == array.shape[-2] and not _fits_pairs(array.shape[-1]):
         raise InputError("weights must be symmetric matrices, or vectors of pairs; these matrices are not symmetric")
     else:
-        region_count(array.shape[-1])
+        roi_count(array.shape[-1])
     edges = chosen.apply(array, value)
     if chosen.share is not None and 0 < chosen.share(value) < 1:
         strengths = np.abs(array) if name.startswith("absolute") else array
@@ -133,7 +133,7 @@ def _are_matrices(array: NDArray[np.floating]) -> bool:
 
 def _fits_pairs(entries: int) -> bool:
     try:
-        region_count(entries)
+        roi_count(entries)
     except GraphError:
         return False
     return True

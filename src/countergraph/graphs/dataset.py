@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from countergraph.errors import InputError, unknown
+from countergraph.errors import InputError, unknown_name
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import Bits, as_edge_vectors, region_count, to_adjacency
+from countergraph.graphs.pairs import Bits, as_edge_vectors, roi_count, to_adjacency
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +62,12 @@ class GraphDataset:
         about: Mapping[str, Any] | None = None,
     ) -> None:
         bits = as_edge_vectors(edges, "edges")
-        n = region_count(bits.shape[1])
+        n = roi_count(bits.shape[1])
         codes = _labels(labels, len(bits), tuple(map(str, classes)))
         titles = tuple(f"graph {i}" for i in range(len(bits))) if names is None else tuple(map(str, names))
         atlas = Atlas.numbered(n) if atlas is None else atlas
         if not isinstance(atlas, Atlas):
-            raise InputError(f"atlas must be an Atlas, such as load_aal116() gives, not {atlas!r}")
+            raise InputError(f"atlas must be an Atlas, such as load_atlas('aal116') returns, not {atlas!r}")
         if len(atlas) != n:
             diagonal = "" if n != len(atlas) + 1 else " (vectors with the diagonal look like one region more)"
             raise InputError(
@@ -97,10 +97,10 @@ class GraphDataset:
 
     def __repr__(self) -> str:
         groups = ", ".join(f"{count} {name}" for name, count in zip(self.classes, self.class_sizes, strict=True))
-        return f"GraphDataset({groups}; {self.n_regions} regions of {self.atlas.name})"
+        return f"GraphDataset({groups}; {self.n_rois} regions of {self.atlas.name})"
 
     @property
-    def n_regions(self) -> int:
+    def n_rois(self) -> int:
         """The number of regions of every graph."""
         return len(self.atlas)
 
@@ -137,7 +137,7 @@ class GraphDataset:
         try:
             return self.names.index(name)
         except ValueError:
-            raise unknown("subject", name, self.names) from None
+            raise unknown_name("subject", name, self.names) from None
 
     def subset(self, which: ArrayLike | Iterable[str]) -> GraphDataset:
         """Return some of the graphs: by position, by a boolean mask, or by name or names, in the order given."""

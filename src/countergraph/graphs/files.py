@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from countergraph.errors import FileError, GraphError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Floats, check_square_symmetric, pair_count, without_endless_diagonals
+from countergraph.graphs.pairs import Floats, check_square_symmetric, pair_count, zero_nonfinite_diagonal
 
 DATASET_FORMAT = "countergraph-dataset/1"
 # All that numpy, zipfile and zlib raise over a file that is damaged, or not what its name says.
@@ -100,7 +100,7 @@ def read_matrix(path: Path) -> tuple[Floats, tuple[str, ...] | None]:
     """
     path = Path(path)
     table = _read(path)
-    matrix = without_endless_diagonals(_without_numbered_columns(np.asarray(table.numbers, dtype=np.float64)))
+    matrix = zero_nonfinite_diagonal(_without_numbered_columns(np.asarray(table.numbers, dtype=np.float64)))
     try:
         if matrix.ndim != 2:
             raise GraphError(f"the matrix must be square, not of shape {matrix.shape}")
@@ -156,10 +156,10 @@ def save_dataset(data: GraphDataset, path: str | Path) -> Path:
         bits=np.packbits(data.edges, axis=1),
         labels=data.labels,
     )
-    return write_whole(path, buffer.getvalue())
+    return write_atomic(path, buffer.getvalue())
 
 
-def write_whole(path: Path, content: bytes) -> Path:
+def write_atomic(path: Path, content: bytes) -> Path:
     """Write a file so that a reader never sees half of it, whoever else writes it at the same time."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:

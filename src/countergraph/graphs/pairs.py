@@ -24,12 +24,12 @@ TINY = 1e-10
 """What a sum of weights may be off by, because its terms are rounded, as a share of the largest weight."""
 
 
-def pair_count(n_regions: int) -> int:
-    """Count the pairs of ``n_regions`` regions."""
-    return n_regions * (n_regions - 1) // 2
+def pair_count(n_rois: int) -> int:
+    """Count the pairs of ``n_rois`` regions."""
+    return n_rois * (n_rois - 1) // 2
 
 
-def region_count(n_pairs: int) -> int:
+def roi_count(n_pairs: int) -> int:
     """Tell how many regions have ``n_pairs`` pairs; raise `GraphError` if no number does."""
     n = (1 + isqrt(1 + 8 * n_pairs)) // 2
     if n < 2 or pair_count(n) != n_pairs:
@@ -40,54 +40,54 @@ def region_count(n_pairs: int) -> int:
 
 
 @lru_cache(maxsize=8)
-def pair_ends(n_regions: int) -> tuple[Indices, Indices]:
+def pair_ends(n_rois: int) -> tuple[Indices, Indices]:
     """Return the first and the second region of every pair, read-only."""
-    first, second = np.triu_indices(n_regions, 1)
+    first, second = np.triu_indices(n_rois, 1)
     first.flags.writeable = second.flags.writeable = False
     return first, second
 
 
-def pair_position(first: ArrayLike, second: ArrayLike, n_regions: int) -> Indices:
+def pair_position(first: ArrayLike, second: ArrayLike, n_rois: int) -> Indices:
     """Return where the pairs (first, second) stand, whichever end is named first."""
     a, b = np.asarray(first, dtype=np.intp), np.asarray(second, dtype=np.intp)
     low, high = np.minimum(a, b), np.maximum(a, b)
-    return np.asarray(low * (2 * n_regions - low - 1) // 2 + high - low - 1, dtype=np.intp)
+    return np.asarray(low * (2 * n_rois - low - 1) // 2 + high - low - 1, dtype=np.intp)
 
 
-def pairs_at(positions: ArrayLike, n_regions: int) -> list[tuple[int, int]]:
+def pairs_at(positions: ArrayLike, n_rois: int) -> list[tuple[int, int]]:
     """Return the pairs at ``positions`` as (i, j), i < j."""
-    first, second = pair_ends(n_regions)
+    first, second = pair_ends(n_rois)
     where = np.asarray(positions, dtype=np.intp)
     return list(zip(first[where].tolist(), second[where].tolist(), strict=True))
 
 
-def pairs_between(ones: ArrayLike, others: ArrayLike, n_regions: int) -> Indices:
+def pairs_between(ones: ArrayLike, others: ArrayLike, n_rois: int) -> Indices:
     """Return the positions of all pairs from one set of vertices to another, in increasing order."""
     first, second = np.meshgrid(np.asarray(ones, dtype=np.intp), np.asarray(others, dtype=np.intp))
     apart = first != second
-    return np.unique(pair_position(first[apart], second[apart], n_regions))
+    return np.unique(pair_position(first[apart], second[apart], n_rois))
 
 
-def pairs_within(vertices: ArrayLike, n_regions: int) -> Indices:
+def pairs_within(vertices: ArrayLike, n_rois: int) -> Indices:
     """Return the positions of all pairs with both ends in ``vertices``, in increasing order."""
-    members = np.zeros(n_regions, dtype=bool)
+    members = np.zeros(n_rois, dtype=bool)
     members[np.asarray(vertices, dtype=np.intp)] = True
-    first, second = pair_ends(n_regions)
+    first, second = pair_ends(n_rois)
     return np.flatnonzero(members[first] & members[second])
 
 
 @lru_cache(maxsize=4)
-def _pair_of_cell(n_regions: int) -> Indices:
+def _pair_of_cell(n_rois: int) -> Indices:
     """For every cell of the n x n matrix the position of its pair; the diagonal points one past the last."""
-    cells = np.full((n_regions, n_regions), pair_count(n_regions), dtype=np.intp)
-    first, second = pair_ends(n_regions)
+    cells = np.full((n_rois, n_rois), pair_count(n_rois), dtype=np.intp)
+    first, second = pair_ends(n_rois)
     cells[first, second] = cells[second, first] = np.arange(len(first))
     return cells.ravel()
 
 
 def to_adjacency(edges: Bits) -> NDArray[np.uint8]:
     """Turn edge vectors (..., pairs) into symmetric matrices (..., n, n) of zeros and ones."""
-    n = region_count(edges.shape[-1])
+    n = roi_count(edges.shape[-1])
     padded = np.zeros((*edges.shape[:-1], edges.shape[-1] + 1), dtype=np.uint8)
     padded[..., :-1] = edges
     return padded.take(_pair_of_cell(n), axis=-1).reshape(*edges.shape[:-1], n, n)
@@ -95,20 +95,20 @@ def to_adjacency(edges: Bits) -> NDArray[np.uint8]:
 
 def to_matrix(values: Floats) -> Floats:
     """Turn one number for each pair (pairs,) into a symmetric matrix (n, n) with zeros on its diagonal."""
-    n = region_count(values.size)
+    n = roi_count(values.size)
     return np.append(values, 0.0).take(_pair_of_cell(n)).reshape(n, n)
 
 
-def at_regions(values: Floats) -> Floats:
+def sum_at_rois(values: Floats) -> Floats:
     """Sum numbers over the pairs (pairs,) at each region (n,)."""
-    n = region_count(values.size)
+    n = roi_count(values.size)
     first, second = pair_ends(n)
     return np.asarray(np.bincount(first, values, n) + np.bincount(second, values, n))
 
 
 def degrees_of(graph: Bits) -> Indices:
     """Return how many connections each region has."""
-    n = region_count(graph.size)
+    n = roi_count(graph.size)
     edges = np.flatnonzero(graph)
     return np.asarray(sum(np.bincount(ends[edges], minlength=n) for ends in pair_ends(n)), dtype=np.intp)
 
@@ -139,7 +139,7 @@ def as_edge_vector(graph: ArrayLike, name: str = "graph") -> Bits:
     """
     array = _as_array(graph, name)
     if array.ndim == 1:
-        region_count(array.size)
+        roi_count(array.size)
         return _as_bits(array, name)
     if array.ndim == 2:
         return np.asarray(as_edge_vectors(array[None], name)[0])
@@ -157,7 +157,7 @@ def as_edge_vectors(graphs: ArrayLike, name: str = "graphs") -> Bits:
     if array.ndim == 2:
         if _looks_like_one_matrix(array):
             raise GraphError(f"{name} must be a stack of graphs; a single adjacency matrix {array.shape} was given")
-        region_count(array.shape[1])
+        roi_count(array.shape[1])
         return _as_bits(array, name)
     if array.ndim != 3:
         raise GraphError(f"{name} must have shape (m, n, n) or (m, pairs), not {array.shape}")
@@ -186,7 +186,7 @@ def _looks_like_one_matrix(array: NDArray[np.generic]) -> bool:
     return bool((array.any() and not diagonal.any()) or (diagonal.all() and not array.all()))
 
 
-def without_endless_diagonals(matrices: NDArray[np.floating]) -> NDArray[np.floating]:
+def zero_nonfinite_diagonal(matrices: NDArray[np.floating]) -> NDArray[np.floating]:
     """Drop diagonals that are infinite or no number throughout, as Fisher's z of a correlation of 1 is."""
     square = matrices.ndim > 1 and matrices.shape[-1] == matrices.shape[-2]
     if not square or np.isfinite(np.diagonal(matrices, axis1=-2, axis2=-1)).any():
@@ -214,7 +214,7 @@ def _as_bits(array: NDArray[np.generic], name: str) -> Bits:
     return np.array(array, dtype=np.bool_)
 
 
-def settled(scores: ArrayLike, weights: ArrayLike) -> Floats:
+def snap_to_zero(scores: ArrayLike, weights: ArrayLike) -> Floats:
     """Return sums of weights, and 0 for those that are not 0 only because they are rounded."""
     given = np.asarray(scores, dtype=np.float64)
     return np.where(np.abs(given) <= TINY * np.abs(weights).max(initial=0.0), 0.0, given)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from countergraph.graphs.pairs import Bits, pairs_at, region_count, to_adjacency
+from countergraph.graphs.pairs import Bits, pairs_at, roi_count, to_adjacency
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -38,8 +38,8 @@ def to_networkx(edges: Bits) -> nx.Graph:
     """Turn one edge vector into a networkx graph on the vertices 0, 1, ..., n - 1."""
     import networkx as nx  # slow to import
 
-    n_regions = region_count(edges.size)
+    n_rois = roi_count(edges.size)
     graph = nx.Graph()
-    graph.add_nodes_from(range(n_regions))
-    graph.add_edges_from(pairs_at(np.flatnonzero(edges), n_regions))
+    graph.add_nodes_from(range(n_rois))
+    graph.add_edges_from(pairs_at(np.flatnonzero(edges), n_rois))
     return graph

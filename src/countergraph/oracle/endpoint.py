@@ -7,7 +7,7 @@ import time
 import urllib.error
 import urllib.request
 
-from countergraph.errors import BlackBoxError, InputError, check_whole_numbers
+from countergraph.errors import BlackBoxError, InputError, check_integers
 from countergraph.graphs.pairs import Bits, Label
 from countergraph.oracle.json_lines import decode, encode
 
@@ -34,7 +34,7 @@ class Endpoint:
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise InputError(f"url must start with http:// or https://, not {url!r}")
-        check_whole_numbers(retries=(retries, 0))
+        check_integers(retries=(retries, 0))
         self.url = url
         self.timeout = timeout
         self.retries = retries

@@ -12,14 +12,14 @@ from collections.abc import Iterable
 import numpy as np
 
 from countergraph.errors import AnswerError
-from countergraph.graphs.pairs import Bits, Label, pairs_at, region_count
+from countergraph.graphs.pairs import Bits, Label, pairs_at, roi_count
 
 
 def encode(edges: Bits, first: int = 0) -> str:
     """Write a batch of graphs (graphs, pairs), a line for each, numbered from ``first``."""
-    n_regions = region_count(edges.shape[1])
+    n_rois = roi_count(edges.shape[1])
     lines = [
-        json.dumps({"id": i, "n_regions": n_regions, "edges": pairs_at(np.flatnonzero(row), n_regions)})
+        json.dumps({"id": i, "n_regions": n_rois, "edges": pairs_at(np.flatnonzero(row), n_rois)})
         for i, row in enumerate(edges, first)
     ]
     return "".join(f"{line}\n" for line in lines)

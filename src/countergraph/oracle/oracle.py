@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError, check_whole_numbers
-from countergraph.graphs.pairs import Bits, Floats, Label, digests, region_count
+from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError, check_integers
+from countergraph.graphs.pairs import Bits, Floats, Label, digests, roi_count
 from countergraph.oracle.adapters import ADAPTERS, Ask
 from countergraph.oracle.answers import Labels, Scored, read_answers, spelled, to_labels
 
@@ -69,7 +69,7 @@ class Oracle:
         if kind not in ADAPTERS:
             raise InputError(f"input must be one of {', '.join(ADAPTERS)}, not {input!r}")
         if batch_size is not None:
-            check_whole_numbers(batch_size=(batch_size, 1))
+            check_integers(batch_size=(batch_size, 1))
         self.black_box = black_box
         self.input = kind
         self.meanings: dict[Label, str] = dict(classes) if isinstance(classes, Mapping) else {}
@@ -183,7 +183,7 @@ class Oracle:
         return read_answers(np.concatenate(parts) if parts else [], len(edges))
 
     def _split(self, edges: Bits) -> list[Bits]:
-        step = self.batch_size or max(1, BATCH_BYTES // (8 * region_count(edges.shape[1]) ** 2))
+        step = self.batch_size or max(1, BATCH_BYTES // (8 * roi_count(edges.shape[1]) ** 2))
         return [edges[start : start + step] for start in range(0, len(edges), step)]
 
     def _ask_once(self, edges: Bits) -> Labels:

@@ -13,7 +13,7 @@ import time
 import weakref
 from collections.abc import Sequence
 
-from countergraph.errors import BlackBoxError, InputError, check_whole_numbers
+from countergraph.errors import BlackBoxError, InputError, check_integers
 from countergraph.graphs.pairs import Bits, Label
 from countergraph.oracle.json_lines import decode, encode
 
@@ -46,7 +46,7 @@ class Program:
         self.timeout = timeout
         self.retries = retries
         self.keep_alive = keep_alive
-        check_whole_numbers(retries=(retries, 0))
+        check_integers(retries=(retries, 0))
         self._running: _Running | None = None
         self._end: weakref.finalize[..., Program] | None = None
         self._asked = 0

@@ -12,21 +12,21 @@ from matplotlib.collections import LineCollection
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Floats
 from countergraph.plots.scene import WIDTH, Edges, Scene, faintness
-from countergraph.plots.style import INK, KEPT, Place, plain
+from countergraph.plots.style import INK, KEPT, Rectangle, plain
 
 # For each view of nilearn's glass brain, the two coordinates that it shows.
 VIEWS = {"z": (0, 1), "y": (0, 2), "x": (1, 2)}
-THREE_VIEWS: dict[str, Place] = {
+THREE_VIEWS: dict[str, Rectangle] = {
     "z": (0.17, 0.09, 0.42, 0.82),
     "x": (0.73, 0.5, 0.26, 0.38),
     "y": (0.75, 0.1, 0.22, 0.38),
 }
-ONE_VIEW: dict[str, Place] = {"z": (0.25, 0.03, 0.5, 0.94)}
+ONE_VIEW: dict[str, Rectangle] = {"z": (0.25, 0.03, 0.5, 0.94)}
 MOST_LABELS = 18
 LONGEST_LABEL = 20
 
 
-def draw_scene(axes: Axes, scene: Scene, places: Mapping[str, Place] = ONE_VIEW, by_size: bool = False) -> None:
+def draw_scene(axes: Axes, scene: Scene, places: Mapping[str, Rectangle] = ONE_VIEW, by_size: bool = False) -> None:
     """Draw a scene into ``axes``, and name its regions in the margin of the view from the top.
 
     ``places`` maps views ("z" from the top, "x" from the side, "y" from behind) to where they go. Without coordinates
@@ -74,8 +74,8 @@ def _draw_edges(axes: Axes, layer: Edges, points: Floats) -> None:
 def circle(atlas: Atlas) -> Floats:
     """Return places on a circle (n, 3), regions of the same coarse region next to each other, left ones on the left."""
     n = len(atlas.names)
-    coarse = {name: number for number, name in enumerate(dict.fromkeys(atlas.regions or ("",) * n))}
-    groups = [coarse[name] for name in atlas.regions or ("",) * n]
+    coarse = {name: number for number, name in enumerate(dict.fromkeys(atlas.networks or ("",) * n))}
+    groups = [coarse[name] for name in atlas.networks or ("",) * n]
     sides = [side == "R" for side in atlas.hemispheres or ("",) * n]
     # Half of the circle for each hemisphere, both from the top downwards.
     order = np.lexsort((groups, sides)) if any(sides) else np.argsort(groups, kind="stable")

@@ -37,7 +37,7 @@ def plot_chord(explanation: GlobalExplanation, axes: Axes | None = None, k: int 
     unit = (2 * np.pi - GAP * len(regions)) / max(sum(widths), 1e-12)
     starts = np.pi / 2 + np.concatenate([[0], np.cumsum(unit * np.array(widths) + GAP)[:-1]])
     for region, start, width in zip(regions, starts, widths, strict=True):
-        _draw_arc(axes, start, start + unit * width, plain(explanation.region_names[region], LONGEST_LABEL))
+        _draw_arc(axes, start, start + unit * width, plain(explanation.network_names[region], LONGEST_LABEL))
     free = dict(zip(regions, starts, strict=True))
     for ribbon in ribbons:
         ends = []

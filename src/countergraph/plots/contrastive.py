@@ -9,11 +9,11 @@ from matplotlib.ticker import MaxNLocator
 
 from countergraph.plots.brain import THREE_VIEWS, draw_scene
 from countergraph.plots.scene import Scene, scene_of
-from countergraph.plots.style import INK, Place, board, plain
+from countergraph.plots.style import INK, Rectangle, board, plain
 from countergraph.results.counterfactual import Counterfactual
 
-CIRCLE: Place = (0.15, 0.08, 0.4, 0.8)
-MATRIX: Place = (0.74, 0.28, 0.25, 0.41)
+CIRCLE: Rectangle = (0.15, 0.08, 0.4, 0.8)
+MATRIX: Rectangle = (0.74, 0.28, 0.25, 0.41)
 
 
 def plot_counterfactual(result: Counterfactual, axes: Axes | None = None) -> Axes:

@@ -25,7 +25,7 @@ def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, norm
     axes = board(axes, 6.6 * count, 5.8)
     unit = "changes per pair" if normalised else "changes"
     shown = _most_changed(explanation)
-    if len(shown) < len(explanation.region_names):
+    if len(shown) < len(explanation.network_names):
         unit += f", the {len(shown)} regions with the most"
     tables = [
         [table.to_numpy()[np.ix_(shown, shown)] for table in explanation.heatmaps(label, normalised)]
@@ -41,7 +41,7 @@ def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, norm
             colors.ax.tick_params(labelsize=7)
             what = "added\nto others" if cmap == ADDED_MAP else "removed\nfrom it"
             colors.ax.set_title(what, fontsize=7, color=INK)
-        size, names = len(shown), [plain(explanation.region_names[each]) for each in shown]
+        size, names = len(shown), [plain(explanation.network_names[each]) for each in shown]
         small = min(8, 200 / size)
         panel.set_xticks(range(size), names, rotation=45, ha="right", fontsize=small)
         panel.set_yticks(range(size), names, fontsize=small)

@@ -11,13 +11,13 @@ from matplotlib.axes import Axes
 from PIL import Image
 
 from countergraph.plots.style import DPI, figure_of
-from countergraph.results.drawn import Drawn
+from countergraph.results.plottable import Plottable
 
 MOST_ROWS = 12
 COLOURS = 128
 
 
-def to_html(shown: Drawn) -> str:
+def to_html(shown: Plottable) -> str:
     """Return what a notebook shows: a sentence, the first plot, and the head of the table."""
     head, rest = shown.listing.head(MOST_ROWS), len(shown.listing) - MOST_ROWS
     more = f"<p>and {rest} more rows</p>" if rest > 0 else ""

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from countergraph.errors import unknown
+from countergraph.errors import unknown_name
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.plots.brain import draw_scene, spread
 from countergraph.plots.scene import scene_of
@@ -50,7 +50,7 @@ def plot_roi_strip(
     axes.set_xlim(-0.5, n - 0.5)
     for name, vertices in (marks or {}).items():
         if name not in names:
-            raise unknown("row", name, names)
+            raise unknown_name("row", name, names)
         axes.plot(list(vertices), [names.index(name)] * len(vertices), "x", color=REMOVED, ms=4, mew=1.1)
     figure_of(axes).colorbar(image, ax=axes, shrink=0.9, pad=0.01, label="changes").ax.tick_params(labelsize=7)
     return axes

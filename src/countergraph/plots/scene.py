@@ -57,9 +57,9 @@ def faintness(count: int) -> float:
     return min(0.28, max(0.01, 250 / max(1, count)))
 
 
-def _touching(pairs: Sequence[Pair], n_regions: int) -> Floats:
+def _touching(pairs: Sequence[Pair], n_rois: int) -> Floats:
     """Return how many of the pairs each region has, as a share of the most."""
-    counts = np.bincount(np.array(pairs, dtype=np.intp).ravel(), minlength=n_regions)
+    counts = np.bincount(np.array(pairs, dtype=np.intp).ravel(), minlength=n_rois)
     return np.asarray(counts / max(1, counts.max()), dtype=np.float64)
 
 
@@ -71,7 +71,7 @@ def scene_of(explanation: object, k: int = 6) -> Scene:
 
 @scene_of.register
 def _(explanation: Counterfactual, k: int = 6) -> Scene:
-    n = explanation.n_regions
+    n = explanation.n_rois
     removed, added = explanation.removed, explanation.added
     kept = sorted(set(pairs_at(np.flatnonzero(explanation.original), n)) - set(removed))
     layers = (
@@ -92,14 +92,14 @@ def _(explanation: LocalExplanation, k: int = 6) -> Scene:
         widths = (1 + 6 * rows["share"] / top["share"].max()).tolist()
         notes = [f"{change} in {share:.0%}" for share in rows["share"]]
         layers.append(Edges(pairs, color, f"{len(rows)} most often {change}", widths, notes))
-    sizes = _touching([pair for layer in layers for pair in layer.pairs], example.n_regions)
-    return Scene(example.atlas or Atlas.numbered(example.n_regions), tuple(layers), sizes)
+    sizes = _touching([pair for layer in layers for pair in layer.pairs], example.n_rois)
+    return Scene(example.atlas or Atlas.numbered(example.n_rois), tuple(layers), sizes)
 
 
 @scene_of.register
 def _(explanation: GlobalExplanation, k: int = 6) -> Scene:
     """Show the pairs that change most often, each as what it mostly does, and how important regions are."""
-    first, second = pair_ends(explanation.n_regions)
+    first, second = pair_ends(explanation.n_rois)
     added, removed = explanation.counters.sum(axis=0)
     most = max(added.max(), removed.max())
     layers = []

@@ -19,7 +19,7 @@ COLORS = {"removed": REMOVED, "added": ADDED}
 DPI = 150
 LONGEST = 60
 
-Place = tuple[float, float, float, float]
+Rectangle = tuple[float, float, float, float]
 """Where something goes in axes: left, bottom, width and height as shares of theirs."""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from countergraph.errors import FileError
-from countergraph.graphs.files import write_whole
+from countergraph.graphs.files import write_atomic
 
 LONGEST_NAME = 80
 
@@ -21,7 +21,7 @@ def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
     except OSError as error:
         raise FileError(f"{folder}: cannot be written ({error.strerror})") from error
     for name, table in zip(file_names(tables), tables.values(), strict=True):
-        write_whole(folder / f"{name}.csv", table.to_csv(index=False).encode())
+        write_atomic(folder / f"{name}.csv", table.to_csv(index=False).encode())
 
 
 def file_names(names: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from countergraph.errors import BlackBoxError, InputError, Interrupted, check_whole_numbers
+from countergraph.errors import BlackBoxError, InputError, Interrupted, check_integers
 from countergraph.explain.quality import typical_people
 from countergraph.finding.constraints import Constraints
 from countergraph.finding.find import find_counterfactuals
@@ -67,7 +67,7 @@ def make_report(
         raise InputError(f"a report is of a GraphDataset, not of a {type(data).__name__}")
     if isinstance(subjects, int) and subjects < 0:
         raise InputError(f"subjects must be names or a number of at least 0, not {subjects}")
-    check_whole_numbers(diverse=(diverse, 1))
+    check_integers(diverse=(diverse, 1))
     subjects = [subjects] if isinstance(subjects, str) else subjects
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # refuses a name that is not there before anything is searched

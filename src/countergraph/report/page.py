@@ -15,7 +15,7 @@ from countergraph.plots.notebook import data_uri
 from countergraph.plots.scene import scene_of
 from countergraph.report.pictures import Picture, global_pictures, person_pictures
 from countergraph.report.report import Report
-from countergraph.results.drawn import Drawn
+from countergraph.results.plottable import Plottable
 
 MOST_ROWS = 150
 DPI = 130
@@ -23,7 +23,7 @@ TITLES = {
     "cohort": "The cohort, by class",
     "model": "The classifier",
     "search": "How the search went",
-    "optimum": "Beside the exact optimum, which is known for this classifier",
+    "optimum": "TestResult the exact optimum, which is known for this classifier",
     "regions": "Regions",
     "cells": "Between coarse regions",
     "pairs": "Connections",
@@ -85,7 +85,7 @@ def _picture(picture: Picture) -> dict[str, str]:
     }
 
 
-def _scene(explanation: Drawn) -> dict[str, Any]:
+def _scene(explanation: Plottable) -> dict[str, Any]:
     scene = scene_of(explanation, 12)
     return {"data": scene_traces(scene), "layout": scene_layout(scene), "brain": scene.atlas.coordinates is not None}
 

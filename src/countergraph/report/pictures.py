@@ -52,7 +52,7 @@ def global_pictures(report: Report) -> Iterator[Picture]:
         "Red: connections of the region that are removed. Blue: connections that are added.",
         lambda: whole.plot("roi-bars"),
     )
-    for normalised in (False, True) if report.data.atlas.regions else (False,):
+    for normalised in (False, True) if report.data.atlas.networks else (False,):
         yield _heatmaps(whole, normalised)
     yield Picture(
         "chord",
@@ -65,7 +65,7 @@ def global_pictures(report: Report) -> Iterator[Picture]:
     yield Picture(
         "roi-strip",
         "Every region",
-        f"A strip with a column for each of {whole.n_regions} regions. The darkest are {top}.",
+        f"A strip with a column for each of {whole.n_rois} regions. The darkest are {top}.",
         "A row for each class and direction: + connections added to graphs of the class, - connections removed."
         + marked,
         lambda: whole.plot("roi-strip", marks=report.marks),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from countergraph.errors import InputError, check_whole_numbers, unknown
+from countergraph.errors import InputError, check_integers, unknown_name
 from countergraph.explain.contrastive import changes
 from countergraph.explain.diverse import Diverse
 from countergraph.explain.importance import GlobalExplanation
@@ -23,7 +23,7 @@ from countergraph.explain.local import LocalExplanation
 from countergraph.explain.plausibility import COLUMNS, plain_results, plausibility
 from countergraph.finding.prove import certify
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.files import write_whole
+from countergraph.graphs.files import write_atomic
 from countergraph.report.files import write_tables
 from countergraph.report.tables import (
     agreement,
@@ -71,7 +71,7 @@ class Report:
     diverse: int = 1
 
     def __post_init__(self) -> None:
-        check_whole_numbers(diverse=(self.diverse, 1))
+        check_integers(diverse=(self.diverse, 1))
         if not len(self.results):
             raise InputError("a report needs at least one result")
 
@@ -90,7 +90,7 @@ class Report:
     def litmus(self) -> Litmus | None:
         """The litmus test, where the vertices that the classifier uses are known."""
         used = sorted({vertex for row in self.marks.values() for vertex in row})
-        return litmus(self.whole, used) if used and self.whole and len(used) < self.data.n_regions else None
+        return litmus(self.whole, used) if used and self.whole and len(used) < self.data.n_rois else None
 
     @cached_property
     def marks(self) -> dict[str, tuple[int, ...]]:
@@ -103,14 +103,14 @@ class Report:
             return self.proven[name]
         own = [each for each in (*self.results, *self.closest) if each.subject == name]
         if not own:
-            raise unknown("person", name, {each.subject for each in self.results})
+            raise unknown_name("person", name, {each.subject for each in self.results})
         everything = Counterfactuals([*own, *self.local.get(name, ())])
         return everything.closest() or everything[0]
 
     def others(self, name: str) -> Counterfactuals:
         """Return other counterfactuals of a person shown one by one that differ from the closest, and each other."""
         if name not in self.local:
-            raise unknown("person shown one by one", name, self.local)
+            raise unknown_name("person shown one by one", name, self.local)
         told = replace(self.person(name), run=-1)  # the first of those as close
         pool = Counterfactuals([told, *self.local[name]]).found
         return Diverse(pool, self.diverse).chosen[1:] if told.found else pool[:0]
@@ -195,7 +195,7 @@ class Report:
             tables["optimum"] = optimum
         if self.whole is not None:
             tables["regions"] = self.whole.roi_table
-            if self.data.atlas.regions is not None:
+            if self.data.atlas.networks is not None:
                 tables["cells"] = self.whole.cell_table
             tables["pairs"] = self.whole.pair_table
         if self.litmus is not None:
@@ -257,8 +257,8 @@ class Report:
 
         path = Path(path)
         writers: dict[str, Callable[[], object]] = {
-            "html": lambda: write_whole(path, render(self).encode()),
-            "json": lambda: write_whole(path, json.dumps(self.to_dict(), indent=1, allow_nan=False).encode()),
+            "html": lambda: write_atomic(path, render(self).encode()),
+            "json": lambda: write_atomic(path, json.dumps(self.to_dict(), indent=1, allow_nan=False).encode()),
             "csv": lambda: write_tables(path, self.tables),
         }
         kind = format or path.suffix.removeprefix(".") or "csv"

@@ -22,11 +22,11 @@ from countergraph.graphs.pairs import (
     pair_count,
     pair_position,
     pairs_at,
-    region_count,
+    roi_count,
     to_adjacency,
 )
 from countergraph.results.certificate import NOTHING_PROVEN, Certificate
-from countergraph.results.drawn import Drawn
+from countergraph.results.plottable import Plottable
 from countergraph.results.vocabulary import Move
 from countergraph.results.wording import (
     Connection,
@@ -43,7 +43,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Counterfactual(Drawn):
+class Counterfactual(Plottable):
     """The outcome of one search, whether it found something (``found``) or not.
 
     A spent budget is an outcome too: ``stopped`` says why the search ended, and the closest counterfactual until then
@@ -103,9 +103,9 @@ class Counterfactual(Drawn):
         return sum(self.calls_by_phase.values())
 
     @property
-    def n_regions(self) -> int:
+    def n_rois(self) -> int:
         """The number of regions of the graph."""
-        return region_count(self.original.size)
+        return roi_count(self.original.size)
 
     @property
     def added(self) -> list[Pair]:
@@ -120,7 +120,7 @@ class Counterfactual(Drawn):
     def _changed(self, present: bool) -> list[Pair]:
         if self.flips is None:
             return []
-        return pairs_at(self.flips[self.original[self.flips] == present], self.n_regions)
+        return pairs_at(self.flips[self.original[self.flips] == present], self.n_rois)
 
     @cached_property
     def edges(self) -> Bits | None:
@@ -142,7 +142,7 @@ class Counterfactual(Drawn):
             return self.classes[label]
         return None if label is None else f"class {label}" if isinstance(label, int) else label
 
-    def region_name(self, vertex: int) -> str:
+    def roi_name(self, vertex: int) -> str:
         """Return what a region is called."""
         return f"region {vertex}" if self.atlas is None else self.atlas.names[vertex]
 
@@ -167,9 +167,9 @@ class Counterfactual(Drawn):
         return bool(self.parameters.get("constraints"))
 
     def _connection(self, i: int, j: int) -> Connection:
-        regions = None if self.atlas is None else self.atlas.regions
+        regions = None if self.atlas is None else self.atlas.networks
         lobes = ("", "") if regions is None else (regions[i], regions[j])
-        return Connection(self.region_name(i), self.region_name(j), *lobes)
+        return Connection(self.roi_name(i), self.roi_name(j), *lobes)
 
     @property
     def changes(self) -> pd.DataFrame:
@@ -179,13 +179,13 @@ class Counterfactual(Drawn):
             for i, j in pairs:
                 row: dict[str, object] = {
                     "change": change,
-                    "first": self.region_name(i),
-                    "second": self.region_name(j),
+                    "first": self.roi_name(i),
+                    "second": self.roi_name(j),
                 }
                 if self.atlas is not None and self.atlas.hemispheres is not None:
                     row["hemispheres"] = f"{self.atlas.hemispheres[i] or 'M'}-{self.atlas.hemispheres[j] or 'M'}"
-                if self.atlas is not None and self.atlas.regions is not None:
-                    row["regions"] = f"{self.atlas.regions[i]} - {self.atlas.regions[j]}"
+                if self.atlas is not None and self.atlas.networks is not None:
+                    row["regions"] = f"{self.atlas.networks[i]} - {self.atlas.networks[j]}"
                 if self.atlas is not None and self.atlas.coordinates is not None:
                     row["distance_mm"] = round(self.atlas.distance(i, j), 1)
                 rows.append(row)
@@ -223,7 +223,7 @@ class Counterfactual(Drawn):
             "added": [list(pair) for pair in self.added],
             "removed": [list(pair) for pair in self.removed],
             "connections": [
-                {"change": change, "first": self.region_name(i), "second": self.region_name(j)}
+                {"change": change, "first": self.roi_name(i), "second": self.roi_name(j)}
                 for change, pairs in (("added", self.added), ("removed", self.removed))
                 for i, j in pairs
             ],
@@ -231,13 +231,13 @@ class Counterfactual(Drawn):
             "calls_by_phase": dict(self.calls_by_phase),
             "trace": [list(point) for point in self.trace],
             "moves": [
-                {"change": move.change, "words": move.words, "pairs": _ends(move.flips, self.n_regions)}
+                {"change": move.change, "words": move.words, "pairs": _ends(move.flips, self.n_rois)}
                 for move in self.moves
             ],
             "cost": self.cost,
             "certificate": self.certificate.to_dict(),
             "sentence": self.sentence,
-            "n_regions": self.n_regions,
+            "n_regions": self.n_rois,
             "original": base64.b64encode(np.packbits(self.original).tobytes()).decode(),
         }
 
@@ -275,8 +275,8 @@ class Counterfactual(Drawn):
         )
 
 
-def _ends(flips: Indices, n_regions: int) -> list[list[int]]:
-    return [list(pair) for pair in pairs_at(flips, n_regions)]
+def _ends(flips: Indices, n_rois: int) -> list[list[int]]:
+    return [list(pair) for pair in pairs_at(flips, n_rois)]
 
 
 class Counterfactuals(Sequence[Counterfactual]):

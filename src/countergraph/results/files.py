@@ -8,7 +8,7 @@ from typing import Any
 
 from countergraph.errors import FileError, InputError
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.files import write_whole
+from countergraph.graphs.files import write_atomic
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 
 FORMAT = "countergraph-results/1"
@@ -25,7 +25,7 @@ def save_plain_results(results: Counterfactuals, plain: list[dict[str, Any]], pa
     if any(each.atlas != atlas for each in results):
         raise InputError("results that are saved together must be of the same regions; these have different atlases")
     whole = {"format": FORMAT, "atlas": None if atlas is None else atlas.to_dict(), "results": plain}
-    return write_whole(Path(path), json.dumps(whole).encode())
+    return write_atomic(Path(path), json.dumps(whole).encode())
 
 
 def load_results(path: str | Path) -> Counterfactuals:

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import Bits, Indices, pairs_between, pairs_within, region_count, to_adjacency
+from countergraph.graphs.pairs import Bits, Indices, pairs_between, pairs_within, roi_count, to_adjacency
 from countergraph.results.wording import between_regions, named
 
 MOST_CLIQUES = 400
@@ -31,7 +31,7 @@ class Move:
 def vocabulary(graph: Bits, atlas: Atlas | None = None) -> list[Move]:
     """Return the moves that one graph has, the smallest first: each removes, or adds, all of a kind."""
     moves: dict[bytes, Move] = {}
-    for words, pairs in _kinds(graph, atlas or Atlas.numbered(region_count(graph.size))):
+    for words, pairs in _kinds(graph, atlas or Atlas.numbered(roi_count(graph.size))):
         present = graph[pairs]
         for change, flips in (("removed", pairs[present]), ("added", pairs[~present])):
             if flips.size:
@@ -40,10 +40,10 @@ def vocabulary(graph: Bits, atlas: Atlas | None = None) -> list[Move]:
 
 
 def _kinds(graph: Bits, atlas: Atlas) -> Iterator[tuple[str, Indices]]:
-    n = region_count(graph.size)
-    if atlas.regions is not None:
-        coarse = np.array(atlas.regions)
-        members = {region: np.flatnonzero(coarse == region) for region in dict.fromkeys(atlas.regions)}
+    n = roi_count(graph.size)
+    if atlas.networks is not None:
+        coarse = np.array(atlas.networks)
+        members = {region: np.flatnonzero(coarse == region) for region in dict.fromkeys(atlas.networks)}
         for one, other in combinations_with_replacement(members, 2):
             yield f"all connections {between_regions(one, other)}", pairs_between(members[one], members[other], n)
         for vertex, name in enumerate(atlas.names):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from countergraph.errors import InputError, unknown
+from countergraph.errors import InputError, unknown_name
 from countergraph.search.backward import data_driven_backward, oblivious_backward
 from countergraph.search.bisection import bisection
 from countergraph.search.conversation import SearchFunction
@@ -74,7 +74,7 @@ def parse_method(method: str) -> tuple[Phase, ...]:
     names = [name.strip().lower() for name in method.split("+")]
     for name in names:
         if name not in PHASES:
-            raise unknown("search", name, PHASES)
+            raise unknown_name("search", name, PHASES)
     phases = tuple(PHASES[name] for name in names)
     if phases[0].direction != "forward" or any(phase.direction != "backward" for phase in phases[1:]):
         raise InputError(

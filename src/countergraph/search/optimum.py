@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.graphs.pairs import Bits, Floats, settled
+from countergraph.graphs.pairs import Bits, Floats, snap_to_zero
 from countergraph.search.conversation import Flips
 
 
@@ -14,12 +14,12 @@ def closest_crossing(graph: Bits, coefficients: Floats, intercept: float) -> Fli
     A score above 0 is one class, a score of at most 0 the other. Each flip moves the score by a fixed amount,
     whatever else is flipped, so the largest helpful moves first is the shortest way; ties go to the first pair.
     """
-    score = float(settled(coefficients[graph].sum() + intercept, coefficients))
+    score = float(snap_to_zero(coefficients[graph].sum() + intercept, coefficients))
     moves = np.where(graph, -coefficients, coefficients)
     gains = -moves if score > 0 else moves
     helpful = np.flatnonzero(gains > 0)
     order = helpful[np.argsort(-gains[helpful], kind="stable")]
-    scores = settled(score + np.cumsum(moves[order]), coefficients)
+    scores = snap_to_zero(score + np.cumsum(moves[order]), coefficients)
     crossed = np.flatnonzero(scores <= 0 if score > 0 else scores > 0)
     if not crossed.size:
         return None

@@ -52,7 +52,7 @@ def _parts(value: object) -> Iterator[bytes]:
     elif isinstance(value, Oracle):
         yield from _parts([value.input, value.classes, value.meanings, value.black_box])
     elif isinstance(value, LinearRule):
-        yield from _parts(["rule", value.vertex_sets, value.weights, value.intercept, value.n_regions, value.classes])
+        yield from _parts(["rule", value.vertex_sets, value.weights, value.intercept, value.n_rois, value.classes])
     elif isinstance(value, Tree):
         yield from _parts({name: state.tolist() for name, state in _tree_state(value).items()})
     elif isinstance(value, BaseEstimator) and is_plain(value):

@@ -17,7 +17,7 @@ from countergraph.search.driver import Ask
 from countergraph.store.setting import Setting
 from countergraph.store.store import Store
 
-Told = tuple[bytes, str]
+StoredAnswer = tuple[bytes, str]
 """A digest of the graph that was asked about, and the answer as JSON."""
 
 

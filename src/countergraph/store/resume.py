@@ -17,7 +17,7 @@ from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Progress
 from countergraph.store.fingerprint import fingerprint
 from countergraph.store.replay import Replay
-from countergraph.store.row import Place, Row
+from countergraph.store.row import Row, SearchKey
 from countergraph.store.setting import Setting
 from countergraph.store.store import Store
 
@@ -28,7 +28,7 @@ QUICK, SLOW = 3.0, 12.0
 """... twice as many next time where that took less than so many seconds, half as many where it took more: what is not
 finished when something stops it is lost."""
 Keep = Callable[[Row, float], None]
-"""Told a finished search and the seconds it took."""
+"""Called with a finished search and the seconds it took."""
 Tell = Callable[[Progress], None]
 
 
@@ -134,7 +134,7 @@ def _together(finished: Counterfactuals, others: Iterable[Counterfactual]) -> Co
 def search(
     setting: Setting,
     request: Request,
-    places: Sequence[Place],
+    places: Sequence[SearchKey],
     keep: Keep,
     progress: Tell | None = None,
     store: Store | None = None,
@@ -172,7 +172,7 @@ def search(
     return calls
 
 
-def _rectangles(places: Iterable[Place], run_by_run: bool) -> list[tuple[list[int], list[int]]]:
+def _rectangles(places: Iterable[SearchKey], run_by_run: bool) -> list[tuple[list[int], list[int]]]:
     """Split places into few groups, each all combinations of some graphs and some runs."""
     graphs_of: dict[int, list[int]] = {}
     for place in places:

@@ -17,7 +17,7 @@ from countergraph.search.methods import parse_method
 from countergraph.store.setting import Setting
 
 
-class Place(NamedTuple):
+class SearchKey(NamedTuple):
     """Where a search stands within its setting."""
 
     graph: int

@@ -26,7 +26,7 @@ import pandas as pd
 from countergraph.errors import FileError, InputError
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.results.counterfactual import Counterfactuals
-from countergraph.store.row import Place, Row, unpack_numbers
+from countergraph.store.row import Row, SearchKey, unpack_numbers
 from countergraph.store.setting import Setting
 
 APPLICATION = 0x43475354  # "CGST": how a store is told from other SQLite files
@@ -203,17 +203,17 @@ class Store:
             )
         return self._number(setting)
 
-    def missing(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> list[Place]:
+    def missing(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> list[SearchKey]:
         """Return the places that have no row yet."""
         graphs, runs = list(graphs), list(runs)
         places = "SELECT graph, run FROM searches WHERE setting = ? AND graph BETWEEN ? AND ?"
         reach = (min(graphs, default=0), max(graphs, default=0))
         done = set(self._database.execute(places, (self._number(setting), *reach)))
-        return [Place(graph, run) for graph in graphs for run in runs if (graph, run) not in done]
+        return [SearchKey(graph, run) for graph in graphs for run in runs if (graph, run) not in done]
 
     def claim(
         self, setting: Setting, graphs: Iterable[int], runs: Iterable[int], most: int | None = None
-    ) -> list[Place]:
+    ) -> list[SearchKey]:
         """Claim the places that have no row and that nobody alive has claimed, all or the first few, and return them.
 
         Of a setting whose searches share what they learn, a run is claimed as a whole, or not at all.
@@ -232,7 +232,7 @@ class Store:
             if setting.shares:
                 begun = {run for _, run in taken}
                 whole = sorted({place.run for place in missing} - begun)
-                free = [Place(graph, run) for graph in graphs for run in whole]
+                free = [SearchKey(graph, run) for graph in graphs for run in whole]
             self._database.executemany(
                 "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?)",
                 ((number, *place, self.owner, time.time() + LEASE) for place in free),

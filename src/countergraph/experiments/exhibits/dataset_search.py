@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from countergraph.experiments.exhibits.exhibit import (
     Exhibit,
+    ExhibitOutput,
     Results,
-    Shown,
     by_graph,
     markdown_table,
     numbers,
@@ -17,7 +17,7 @@ PRINTED = {"asd": 1000, "adhd": 2250}
 EXPERIMENTS = {cohort: Experiment(cohort, "published", "ds", runs=1) for cohort in PRINTED}
 
 
-def show(results: Results) -> Shown:
+def show(results: Results) -> ExhibitOutput:
     """Print how far the closest real counterfactual is."""
     rows = []
     for cohort, experiment in EXPERIMENTS.items():
@@ -25,7 +25,7 @@ def show(results: Results) -> Shown:
         rows.append(
             [cohort.upper(), f"about {PRINTED[cohort]}", f"{distance.mean():.0f}", numbers(percentiles(distance))]
         )
-    return Shown(markdown_table(["cohort", "mean distance, paper", "ours", "10 / 25 / 50 / 75 / 90%"], rows))
+    return ExhibitOutput(markdown_table(["cohort", "mean distance, paper", "ours", "10 / 25 / 50 / 75 / 90%"], rows))
 
 
 DATASET_SEARCH = Exhibit(

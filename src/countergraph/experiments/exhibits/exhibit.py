@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from countergraph.experiments.experiment import Experiment
-from countergraph.experiments.lab import Lab
+from countergraph.experiments.workspace import Workspace
 from countergraph.explain.quality import PERCENTILES
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats
@@ -32,13 +32,15 @@ TITLES = {
 class Results:
     """What was found, as exhibits ask for it: by the experiment that they declare."""
 
-    lab: Lab
+    workspace: Workspace
     store: Store
     quick: bool
 
     def is_complete(self, experiment: Experiment) -> bool:
         """Tell whether the store has every search of an experiment."""
-        return not self.store.missing(self.lab.setting(experiment), self.lab.graphs(experiment), range(experiment.runs))
+        return not self.store.missing(
+            self.workspace.setting(experiment), self.workspace.graphs(experiment), range(experiment.runs)
+        )
 
     def has_all(self, exhibit: Exhibit) -> bool:
         """Tell whether the store has every search that an exhibit needs."""
@@ -50,24 +52,24 @@ class Results:
 
     def of(self, experiment: Experiment) -> Counterfactuals:
         """Return the counterfactuals of an experiment."""
-        return self.lab.results(self.store, self.done(experiment))
+        return self.workspace.results(self.store, self.done(experiment))
 
     def spent(self, experiment: Experiment) -> Spent:
         """Return how long processes worked for an experiment."""
         done = self.done(experiment)
-        return self.store.spent(self.lab.setting(done), self.lab.graphs(done), range(done.runs))
+        return self.store.spent(self.workspace.setting(done), self.workspace.graphs(done), range(done.runs))
 
     def data(self, experiment: Experiment) -> GraphDataset:
         """Return the cohort of an experiment."""
-        return self.lab.data(experiment)
+        return self.workspace.data(experiment)
 
     def box(self, experiment: Experiment) -> object:
         """Return the black box of an experiment."""
-        return self.lab.box(experiment)
+        return self.workspace.box(experiment)
 
 
 @dataclass(frozen=True)
-class Shown:
+class ExhibitOutput:
     """What an exhibit shows: text in Markdown, and pictures by name."""
 
     text: str
@@ -81,7 +83,7 @@ class Exhibit:
     name: str
     title: str
     experiments: tuple[Experiment, ...]
-    show: Callable[[Results], Shown]
+    show: Callable[[Results], ExhibitOutput]
     bears_gaps: bool = False
     """Whether it shows what there is, where something is missing."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from countergraph.experiments.exhibits.exhibit import OURS, Exhibit, Results, Shown, by_graph, first_distance
+from countergraph.experiments.exhibits.exhibit import OURS, Exhibit, ExhibitOutput, Results, by_graph, first_distance
 from countergraph.experiments.experiment import Experiment
 from countergraph.plots.experiments import plot_distributions
 
@@ -10,7 +10,7 @@ DS, OFS, DFS = (Experiment("asd", "published", method) for method in ("ds", "ofs
 OWN = tuple(Experiment("asd", "published", method) for method in OURS)
 
 
-def show(results: Results) -> Shown:
+def show(results: Results) -> ExhibitOutput:
     """Draw both panels, and print how many first counterfactuals of DFS are below 400."""
     first = {
         name: by_graph(results.of(each), first_distance) for name, each in (("DS", DS), ("OFS", OFS), ("DFS", DFS))
@@ -29,7 +29,7 @@ def show(results: Results) -> Shown:
         "DFS needs fewer changes here than in the paper. After both phases OFS+OBS is closer than DFS+DBS: the weights "
         "of DBS, read literally, revert the most discriminative changes first ([searches.md](searches.md))."
     )
-    return Shown(f"{text}\n\n{why}", {"figure4": picture})
+    return ExhibitOutput(f"{text}\n\n{why}", {"figure4": picture})
 
 
 FIGURE4 = Exhibit("figure4", "Figure 4: distance by method (ASD, contrast subgraphs)", (DS, OFS, DFS, *OWN), show)

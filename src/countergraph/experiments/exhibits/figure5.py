@@ -6,8 +6,8 @@ import numpy as np
 
 from countergraph.experiments.exhibits.exhibit import (
     Exhibit,
+    ExhibitOutput,
     Results,
-    Shown,
     by_graph,
     markdown_table,
     numbers,
@@ -20,7 +20,7 @@ from countergraph.plots.experiments import plot_distributions
 EXPERIMENTS: tuple[Experiment, ...] = (OFS, DFS, DS, *OWN)
 
 
-def show(results: Results) -> Shown:
+def show(results: Results) -> ExhibitOutput:
     """Draw the distribution of the calls of both phases, and print its percentiles, phase by phase."""
     calls = {each.method.upper(): by_graph(results.of(each), lambda result: result.calls) for each in EXPERIMENTS}
     rows = []
@@ -33,7 +33,7 @@ def show(results: Results) -> Shown:
         rows.append([each.method.upper(), numbers(percentiles(calls[each.method.upper()])), ", ".join(phases)])
     table = markdown_table(["method", "calls, 10 / 25 / 50 / 75 / 90%", "median by phase"], rows)
     picture = plot_distributions({"": calls}, "calls to the black box")
-    return Shown(table, {"figure5": picture})
+    return ExhibitOutput(table, {"figure5": picture})
 
 
 FIGURE5 = Exhibit("figure5", "Figure 5: calls by method (ASD, contrast subgraphs)", EXPERIMENTS, show)

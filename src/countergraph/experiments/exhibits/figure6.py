@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.classifiers.linear_rule import LinearRule
-from countergraph.experiments.exhibits.exhibit import OURS, Exhibit, Results, Shown, markdown_table
+from countergraph.experiments.exhibits.exhibit import OURS, Exhibit, ExhibitOutput, Results, markdown_table
 from countergraph.experiments.experiment import Experiment
 from countergraph.finding.white_box import optimal_counterfactual
 from countergraph.plots.experiments import plot_white_box
@@ -18,7 +18,7 @@ PRINTED = 1.83
 ZOOMED = ("UM_1_0050366", "Stanford_0051164", "UCLA_1_0051226")
 
 
-def show(results: Results) -> Shown:
+def show(results: Results) -> ExhibitOutput:
     """Draw the plane with the line, and print the distance to the optimum as the paper defines it, and exactly."""
     rows = [_row(results, each) for each in EXPERIMENTS]
     header = [
@@ -40,7 +40,7 @@ def show(results: Results) -> Shown:
     found = results.of(asd).found.where(lambda each: each.run == 0)
     rule, data = _rule(results, asd), results.data(asd)
     picture = plot_white_box(rule, found, data, ZOOMED)
-    return Shown(text, {"figure6": picture})
+    return ExhibitOutput(text, {"figure6": picture})
 
 
 def _rule(results: Results, experiment: Experiment) -> LinearRule:

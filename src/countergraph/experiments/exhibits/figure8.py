@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from countergraph.experiments.exhibits.exhibit import Exhibit, Results, Shown
+from countergraph.experiments.exhibits.exhibit import Exhibit, ExhibitOutput, Results
 from countergraph.experiments.experiment import Experiment
 from countergraph.explain.local import LocalExplanation
 from countergraph.plots.local import plot_local
@@ -10,7 +10,7 @@ from countergraph.plots.local import plot_local
 PERSON = Experiment("asd", "published", runs=1000, subject="MaxMun_d_0051353")
 
 
-def show(results: Results) -> Shown:
+def show(results: Results) -> ExhibitOutput:
     """Draw the pairs that change most often."""
     explanation = LocalExplanation(results.of(PERSON))
     example = explanation.example
@@ -19,7 +19,7 @@ def show(results: Results) -> Shown:
         f"{len(explanation.results.found)} counterfactuals, rank correlation between halves of them "
         f"{explanation.stability:.2f}."
     )
-    return Shown(text, {"figure8": plot_local(explanation)})
+    return ExhibitOutput(text, {"figure8": plot_local(explanation)})
 
 
 FIGURE8 = Exhibit("figure8", "Figure 8: one person, many counterfactuals", (PERSON,), show)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from countergraph.experiments.exhibits.exhibit import TITLES, Exhibit, Results, Shown
+from countergraph.experiments.exhibits.exhibit import TITLES, Exhibit, ExhibitOutput, Results
 from countergraph.experiments.experiment import Experiment
 from countergraph.explain.compare import Comparison
 from countergraph.explain.importance import GlobalExplanation
@@ -11,7 +11,7 @@ from countergraph.plots.heatmaps import plot_heatmaps
 EXPERIMENTS = {box: Experiment("asd", box) for box in ("published", "autoencoder", "graph2vec")}
 
 
-def show(results: Results) -> Shown:
+def show(results: Results) -> ExhibitOutput:
     """Draw the heatmaps, and print how much the black boxes agree on which regions matter."""
     found = {TITLES[box]: results.of(experiment) for box, experiment in EXPERIMENTS.items()}
     agreement = Comparison(found).agreement()
@@ -21,7 +21,7 @@ def show(results: Results) -> Shown:
         f"{a} and {b} {float(agreement[a][b]):.2f}" for a, b in pairs
     )
     pictures = {f"figure9-{box}": plot_heatmaps(GlobalExplanation(found[TITLES[box]])) for box in EXPERIMENTS}
-    return Shown(text + ".", dict(pictures))
+    return ExhibitOutput(text + ".", dict(pictures))
 
 
 FIGURE9 = Exhibit("figure9", "Figure 9: regions by region (ASD)", tuple(EXPERIMENTS.values()), show)

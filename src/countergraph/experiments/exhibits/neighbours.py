@@ -6,8 +6,8 @@ from countergraph.classifiers.model import Model
 from countergraph.experiments.exhibits.exhibit import (
     TITLES,
     Exhibit,
+    ExhibitOutput,
     Results,
-    Shown,
     by_graph,
     markdown_table,
     numbers,
@@ -23,7 +23,7 @@ EXPERIMENTS = {
 }
 
 
-def show(results: Results) -> Shown:
+def show(results: Results) -> ExhibitOutput:
     """Print distance and accuracy for each number of neighbours."""
     rows = []
     for box in BOXES:
@@ -40,7 +40,7 @@ def show(results: Results) -> Shown:
         "is among its own neighbours."
     )
     header = ["black box", "neighbours", "distance, 10 / 25 / 50 / 75 / 90%", "training accuracy"]
-    return Shown(f"{text}\n\n{markdown_table(header, rows)}")
+    return ExhibitOutput(f"{text}\n\n{markdown_table(header, rows)}")
 
 
 NEIGHBOURS = Exhibit("neighbours", "Beyond the paper: the neighbours of KNN", tuple(EXPERIMENTS.values()), show)

@@ -11,8 +11,8 @@ from countergraph.experiments.exhibits.exhibit import (
     OURS,
     TITLES,
     Exhibit,
+    ExhibitOutput,
     Results,
-    Shown,
     by_graph,
     markdown_table,
     numbers,
@@ -57,7 +57,7 @@ def experiments() -> tuple[Experiment, ...]:
     return (*(Experiment(*cell, method) for cell in PRINTED for method in METHODS), *NOTEBOOK.values())
 
 
-def show(results: Results) -> Shown:
+def show(results: Results) -> ExhibitOutput:
     """Print for each cell the paper's numbers, ours, and how far they are apart."""
     header = ["", "", "distance", "calls", "calls, phase 2 only", "found", "clock", "worker time"]
     text = [
@@ -76,7 +76,7 @@ def show(results: Results) -> Shown:
             if box == NOTEBOOK[cohort].box:
                 rows.append(_row(results, NOTEBOOK[cohort], distance))
         text += [f"### {cohort.upper()}", markdown_table(header, rows)]
-    return Shown("\n\n".join([*text, WHY, _accuracies(results)]))
+    return ExhibitOutput("\n\n".join([*text, WHY, _accuracies(results)]))
 
 
 def _finished(results: Results, experiment: Experiment) -> Experiment | None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from countergraph.graphs.pairs import Bits, Floats, pair_ends, region_count
+from countergraph.graphs.pairs import Bits, Floats, pair_ends, roi_count
 from countergraph.search.conversation import Flips
 
 TINY = 1e-9
@@ -55,9 +55,9 @@ class CloseUp:
         self.flips = flips
         self._place = np.empty(graph.size, dtype=np.intp)
         self._place[flips] = np.arange(flips.size)
-        sides, n_regions = np.where(graph[flips], -1.0, 1.0), region_count(graph.size)
+        sides, n_rois = np.where(graph[flips], -1.0, 1.0), roi_count(graph.size)
         self._groups = np.zeros((3, flips.size + 1), dtype=np.intp)
-        self._groups[:, :-1] = [*(ends[flips] for ends in pair_ends(n_regions)), n_regions + graph[flips]]
+        self._groups[:, :-1] = [*(ends[flips] for ends in pair_ends(n_rois)), n_rois + graph[flips]]
         """The two regions of each change, and its kind; none of the distance."""
         self._shares = np.zeros((3, flips.size + 1))
         self._shares[:, :-1] = [AT_A_REGION * sides, AT_A_REGION * sides, OF_A_KIND * np.ones(flips.size)]

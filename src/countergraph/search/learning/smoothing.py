@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.graphs.pairs import Floats, pair_ends, region_count, to_matrix
+from countergraph.graphs.pairs import Floats, pair_ends, roi_count, to_matrix
 
 RANK = 4
 SWEEPS = 3
@@ -18,8 +18,8 @@ class Smoother:
     """
 
     def __init__(self, n_pairs: int) -> None:
-        self.n_regions = region_count(n_pairs)
-        self.basis = np.random.default_rng(0).standard_normal((self.n_regions, min(RANK, self.n_regions)))
+        self.n_rois = roi_count(n_pairs)
+        self.basis = np.random.default_rng(0).standard_normal((self.n_rois, min(RANK, self.n_rois)))
 
     def __call__(self, weights: Floats) -> Floats:
         """Return the smoothed weights."""
@@ -29,4 +29,4 @@ class Smoother:
         for _ in range(SWEEPS):
             self.basis = np.linalg.qr(matrix @ self.basis)[0]
         low_rank = self.basis @ (self.basis.T @ matrix @ self.basis) @ self.basis.T
-        return np.asarray(low_rank[pair_ends(self.n_regions)])
+        return np.asarray(low_rank[pair_ends(self.n_rois)])

@@ -20,7 +20,7 @@ from countergraph.search.learning.neighbours import nearest
 from countergraph.search.parts.orders import strongest
 
 Degrees = NDArray[np.intp]
-Place = NDArray[Any]
+Position = NDArray[Any]
 """What a view keeps of a graph while it changes."""
 STRIDE = 4
 """The walk looks again at where it is when it has become longer by one in so many."""
@@ -29,16 +29,16 @@ STRIDE = 4
 class View(Protocol):
     """A way to see graphs as vectors, and what flips do to these."""
 
-    def place(self, graph: Bits) -> Place:
+    def place(self, graph: Bits) -> Position:
         """Return where a graph is."""
 
-    def vector(self, place: Place) -> Floats:
+    def vector(self, place: Position) -> Floats:
         """Return the vector of a graph that is there."""
 
-    def gains(self, graph: Bits, place: Place, direction: Floats) -> Floats:
+    def gains(self, graph: Bits, place: Position, direction: Floats) -> Floats:
         """Return how far flipping each pair of the graph moves the vector along a direction."""
 
-    def moved(self, graph: Bits, place: Place, flips: Indices) -> Place:
+    def moved(self, graph: Bits, place: Position, flips: Indices) -> Position:
         """Return where the graph is after some flips."""
 
 
@@ -48,20 +48,20 @@ class ComponentView:
     def __init__(self, basis: NDArray[np.float32]) -> None:
         self.basis = basis
 
-    def place(self, graph: Bits) -> Place:
+    def place(self, graph: Bits) -> Position:
         """Return the coordinates."""
         return graph @ self.basis
 
-    def vector(self, place: Place) -> Floats:
+    def vector(self, place: Position) -> Floats:
         """Return the coordinates."""
         return place
 
-    def gains(self, graph: Bits, place: Place, direction: Floats) -> Floats:
+    def gains(self, graph: Bits, place: Position, direction: Floats) -> Floats:
         """Return what each pair does along the direction, turned round where it has an edge to lose."""
         along = self.basis @ direction.astype(np.float32)
         return np.where(graph, -along, along)
 
-    def moved(self, graph: Bits, place: Place, flips: Indices) -> Place:
+    def moved(self, graph: Bits, place: Position, flips: Indices) -> Position:
         """Return the coordinates after some flips."""
         return np.asarray(place + np.where(graph[flips], -1, 1).astype(np.float32) @ self.basis[flips])
 

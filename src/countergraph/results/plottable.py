@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from countergraph.errors import unknown
+from countergraph.errors import unknown_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 
-class Drawn:
+class Plottable:
     """Gives an explanation ``plot``, ``view`` and its looks in a notebook."""
 
     _plots: ClassVar[tuple[str, ...]]
@@ -37,7 +37,7 @@ class Drawn:
         """Draw it with matplotlib, into ``axes`` or a new figure; ``kind`` chooses where there are several plots."""
         name = self._plots[0] if kind is None else kind
         if name not in self._plots:
-            raise unknown("plot", name, self._plots)
+            raise unknown_name("plot", name, self._plots)
         axes = import_module("countergraph.plots.registry").PLOTS[name](self, axes=axes, **options)
         assert axes is not None
         return axes

@@ -1,4 +1,4 @@
-"""The lab: where experiments become units. It knows where the cohorts lie and keeps the trained black boxes."""
+"""The workspace: where experiments become units. It knows where the cohorts lie and keeps the trained black boxes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIZE = 512
 
 
 @dataclass(frozen=True)
-class Lab:
+class Workspace:
     """Cohorts, black boxes and the store of one folder of results.
 
     Parameters
