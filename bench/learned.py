@@ -94,7 +94,7 @@ def compare(black_box: object, graphs: cg.GraphDataset, data: cg.GraphDataset, n
 
 def learning_cost() -> None:
     """Print the processor time that the surrogate costs: learning from one answer, and ranking all pairs once."""
-    from countergraph.search.conversation import Answer
+    from countergraph.search.protocol import Answer
     from countergraph.search.learning.guide import Guide
     from countergraph.search.learning.memory import Memory
     from countergraph.search.parts.orders import strongest
@@ -120,14 +120,14 @@ def learning_cost() -> None:
 
 def close_look_cost() -> None:
     """Print the processor time that the close look at a graph alone costs: learning from an answer, and asking anew."""
-    from countergraph.search.learning.closeup import CloseUp
+    from countergraph.search.learning.probit_surrogate import ProbitSurrogate
 
     print("| changes in view | answers | µs for each question |")
     print("|---|---|---|")
     for changes, answers in ((300, 300), (600, 300), (600, 600)):
         rng = np.random.default_rng(0)
         effects, graph = rng.normal(size=changes), rng.random(6670) < 0.1
-        look = CloseUp(np.arange(changes), graph)
+        look = ProbitSurrogate(np.arange(changes), graph)
         began = time.process_time()
         for _ in range(answers):
             order = look.flips[np.argsort(-look.means - look.doubts * rng.standard_normal(changes))]

@@ -33,7 +33,7 @@ def main(cohort: str, folder: str, runs: str, workers: str) -> None:
     lab_module.SIZE = 48
     runner.Store = CountingStore  # type: ignore[attr-defined]
     workspace = Workspace(None, Path(folder))
-    units = list(workspace.units(Experiment(cohort, "contrast-subgraphs", runs=int(runs), max_calls=300)))
+    units = list(workspace.units(Experiment.of(cohort, "contrast-subgraphs", runs=int(runs), max_calls=300)))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the killed: let them go
     for _ in sys.stdin:
         process = os.fork()

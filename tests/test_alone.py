@@ -15,13 +15,13 @@ from sklearn.svm import LinearSVC
 
 import countergraph as cg
 from countergraph.graphs.pairs import degrees_of, pair_ends, roi_count
-from countergraph.search.conversation import Answer, Flips, Part, Task
-from countergraph.search.learning.closeup import AT_A_REGION, OF_A_KIND, CloseUp
+from countergraph.search.protocol import Answer, Flips, Part, Task
+from countergraph.search.learning.probit_surrogate import AT_A_REGION, OF_A_KIND, ProbitSurrogate
 from countergraph.search.learning.guide import Guide
 from countergraph.search.learning.memory import Memory
-from countergraph.search.learning.sift import sifted
-from countergraph.search.learning.slant import contrasted, levelled
-from countergraph.search.learning.winnow import winnowed
+from countergraph.search.learning.bayesian_shrinking import sifted
+from countergraph.search.learning.degree_bias import contrasted, levelled
+from countergraph.search.learning.random_shrinking import winnowed
 from countergraph.search.limits import Limits
 from tests.conftest import random_graphs
 
@@ -102,7 +102,7 @@ def answered(search: Part, crosses: Callable[[Flips], bool]) -> tuple[Flips, lis
     try:
         candidate = next(search)
         while True:
-            told.append((candidate, crosses(candidate)))
+            told.append((candidate, is_counterfactual_class(candidate)))
             candidate = search.send(Answer(candidate, told[-1][1]))
     except StopIteration as end:
         return end.value, told
@@ -191,7 +191,7 @@ def test_sifting_finds_a_closer_set_that_crosses(seed: int, costly: bool) -> Non
     limits = Limits(costs=rng.random(1770) + 0.5) if costly else Limits()
     needed = 0.8 * gains[flips].sum()
     assert needed > 0
-    search = sifted(task_of(graph, seed, limits), CloseUp(flips, graph), flips)
+    search = sifted(task_of(graph, seed, limits), ProbitSurrogate(flips, graph), flips)
     found, told = answered(search, lambda candidate: bool(gains[candidate].sum() > needed))
     assert gains[found].sum() > needed
     assert np.isin(found, flips).all()
@@ -216,7 +216,7 @@ def test_sifting_gets_away_from_a_lucky_start() -> None:
     start = flips[np.argsort(-(gains[flips] + 3 * rng.standard_normal(2000)))][:1000]
     needed = gains[start].sum() - 1
     assert needed > 1.5 * gains[flips].sum()
-    look = CloseUp(flips, graph)
+    look = ProbitSurrogate(flips, graph)
     look.learn(start, True)
     found, _ = answered(sifted(task_of(graph, 0), look, start), lambda candidate: bool(gains[candidate].sum() > needed))
     assert found.size < 500
@@ -224,7 +224,7 @@ def test_sifting_gets_away_from_a_lucky_start() -> None:
 
 def test_sifting_ends_where_nothing_can_be_spared() -> None:
     graph, flips = np.zeros(1770, dtype=bool), np.arange(60)
-    found, told = answered(sifted(task_of(graph, 0), CloseUp(flips, graph), flips), lambda candidate: False)
+    found, told = answered(sifted(task_of(graph, 0), ProbitSurrogate(flips, graph), flips), lambda candidate: False)
     assert found is flips
     assert 4 <= len(told) <= 10
 
@@ -258,7 +258,7 @@ def test_the_close_look_is_a_gaussian_and_may_forget_some_of_it(seed: int, size:
     gains = rng.standard_normal(45)
     sets = [rng.permutation(flips)[: rng.integers(1, size + 1)] for _ in range(answers)]
     told = [(each, bool(gains[each].sum() > 1)) for each in sets]
-    look = CloseUp(flips, graph)
+    look = ProbitSurrogate(flips, graph)
     for each, crossed in told:
         look.learn(each, crossed)
     mean, cov = dense(graph, flips, told)

@@ -8,7 +8,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import countergraph as cg
 from countergraph.graphs.pairs import pairs_within
-from countergraph.search.conversation import Answer, Task
+from countergraph.search.protocol import Answer, Task
 from countergraph.search.learning.guide import Guide
 from countergraph.search.learning.memory import Memory
 from countergraph.search.learning.proposals import TOGETHER
@@ -47,8 +47,8 @@ def cheapest(graph: np.ndarray, weights: np.ndarray, threshold: float, costs: np
     """Return the least that at most so many changes can cost; infinity if there are none."""
     score = graph @ weights - threshold
     gains = np.where(graph, -weights, weights) * (-1 if score > 0 else 1)
-    crosses, few = LinearConstraint(gains[None], abs(score) + 1e-9), LinearConstraint(np.ones((1, PAIRS)), ub=most)
-    solved = milp(costs, integrality=np.ones(PAIRS), bounds=Bounds(0, 1), constraints=[crosses, few])
+    is_counterfactual_class, few = LinearConstraint(gains[None], abs(score) + 1e-9), LinearConstraint(np.ones((1, PAIRS)), ub=most)
+    solved = milp(costs, integrality=np.ones(PAIRS), bounds=Bounds(0, 1), constraints=[is_counterfactual_class, few])
     return float(solved.fun) if solved.success else np.inf
 
 
@@ -102,7 +102,7 @@ def test_no_proposal_names_a_pair_twice_where_edges_are_kept() -> None:
     for flips, flipped in ((np.flatnonzero(allowed)[:40], True), (np.flatnonzero(graph)[:3], False)):
         guide.learn(Answer(flips, flipped))
     for _ in range(200):
-        best = task.by_turns(rng.permutation(np.flatnonzero(allowed)))
+        best = task.alternate(rng.permutation(np.flatnonzero(allowed)))
         for way in TOGETHER:
             candidate = way(task, best)
             assert np.unique(candidate).size == candidate.size, way.__name__

@@ -222,7 +222,7 @@ def test_the_cheapest_of_few_is_found_where_all_can_be_asked(seed: int, most: in
     sets = [np.array(each) for size in range(1, most + 1) for each in combinations(range(10), size)]
     flipped = [graph ^ np.isin(np.arange(10), each) for each in sets]
     crosses = box(np.array(flipped)) != box(graph[None])[0]
-    cheapest = min((costs[each].sum() for each, does in zip(sets, crosses, strict=True) if does), default=None)
+    cheapest = min((costs[each].sum() for each, does in zip(sets, is_counterfactual_class, strict=True) if does), default=None)
     result = cg.find_counterfactual(
         cg.Oracle(box, input="edges"), graph, constraints=cg.Constraints(cost=costs, most=most), max_calls=1500
     )

@@ -46,8 +46,8 @@ def digest(results: cg.Counterfactuals) -> str:
             each.calls_by_phase,
             [list(point) for point in each.trace],
             each.stopped,
-            each.original_class,
-            each.counterfactual_class,
+            each.original_label,
+            each.counterfactual_label,
             each.run,
         ]
         for each in results

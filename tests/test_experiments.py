@@ -42,7 +42,7 @@ def cohort_file(tmp_path_factory: pytest.TempPathFactory, cohort: cg.GraphDatase
 
 @pytest.fixture(scope="module")
 def experiment(cohort_file: Path) -> Experiment:
-    return Experiment(str(cohort_file), "contrast-subgraphs", runs=RUNS, max_calls=300)
+    return Experiment.of(str(cohort_file), "contrast-subgraphs", runs=RUNS, max_calls=300)
 
 
 @pytest.fixture

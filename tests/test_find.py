@@ -10,7 +10,7 @@ import pytest
 import countergraph as cg
 from countergraph.errors import AnswerError, BlackBoxError, GraphError, InputError, Interrupted, SearchError
 from countergraph.graphs.pairs import to_adjacency
-from countergraph.search.conversation import NO_FLIPS
+from countergraph.search.protocol import NO_FLIPS
 from countergraph.search.driver import Progress, _Pace, run
 from countergraph.search.job import Job
 from countergraph.search.methods import Phase

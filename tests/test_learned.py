@@ -15,10 +15,10 @@ from sklearn.linear_model import LogisticRegression
 
 import countergraph as cg
 from countergraph.graphs.pairs import pair_ends, to_adjacency
-from countergraph.search.conversation import Answer
+from countergraph.search.protocol import Answer
 from countergraph.search.learning.guide import Guide
 from countergraph.search.learning.improvement import needed as as_many
-from countergraph.search.learning.luck import Luck
+from countergraph.search.learning.bandit import Bandit
 from countergraph.search.learning.memory import Memory
 from countergraph.search.learning.smoothing import Smoother
 from tests.conftest import random_graphs
@@ -296,7 +296,7 @@ def test_as_many_are_needed_as_do_the_same(seed: int, size: int) -> None:
 
 
 def test_luck_finds_the_way_that_pays() -> None:
-    luck, rng = Luck(), np.random.default_rng(0)
+    luck, rng = Bandit(), np.random.default_rng(0)
     for _ in range(200):
         way = luck.pick(3, rng)
         luck.tell(way, way == 1)

@@ -21,7 +21,7 @@ from sklearn.svm import SVC, LinearSVC
 import countergraph as cg
 from countergraph.classifiers.linear_form import linear_form
 from countergraph.errors import InputError
-from countergraph.finding.white_box import white_box
+from countergraph.proofs.optimum import white_box
 from countergraph.graphs.pairs import to_adjacency
 from countergraph.results.certificate import Certificate
 from tests.conftest import random_graphs

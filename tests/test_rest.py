@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from countergraph.search import driver
-from countergraph.search.conversation import REST, Flips, Search, Task
+from countergraph.search.protocol import REST, Flips, Search, Task
 from countergraph.search.driver import Progress, run
 from countergraph.search.job import Job
 from countergraph.search.methods import Phase

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import countergraph as cg
 from countergraph.errors import SearchError
-from countergraph.search.conversation import Flips, Search, Task
+from countergraph.search.protocol import Flips, Search, Task
 from countergraph.search.methods import PHASES, Phase, parse_method
 from tests.conftest import random_graphs
 

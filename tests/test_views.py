@@ -10,9 +10,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import countergraph as cg
 from countergraph.graphs.pairs import degrees_of, to_adjacency
-from countergraph.search.conversation import Answer
-from countergraph.search.learning.deviation import Deviation, Individuality, directions
-from countergraph.search.learning.luck import Luck
+from countergraph.search.protocol import Answer
+from countergraph.search.learning.deviation import Deviation, DeviationGate, directions
+from countergraph.search.learning.bandit import Bandit
 from countergraph.search.learning.race import race
 from countergraph.search.learning.views import (
     BY_COUNT,
@@ -127,11 +127,11 @@ def test_a_deviation_takes_in_what_it_is_told(seed: int) -> None:
 
 
 def test_deviations_count_while_they_tell_better() -> None:
-    individuality, counted = Individuality(), []
+    deviation_gate, counted = DeviationGate(), []
     for shared, own in ((1.0, -0.5), (-1.0, 2.0), (1.0, -2.0)):
         for _ in range(200):
-            individuality.tell(shared, own)
-        counted.append(individuality.counts)
+            deviation_gate.tell(shared, own)
+        counted.append(deviation_gate.enabled)
     assert counted == [False, True, False]
 
 
@@ -139,7 +139,7 @@ def test_deviations_count_while_they_tell_better() -> None:
 def test_a_race_ends_just_behind_a_crossing(crossings: list[int], seed: int) -> None:
     """Order r crosses from its crossings[r]-th flip on, if it is that long; orders have 100 flips of their own."""
     orders = [np.arange(100) + 1000 * runner for runner in range(len(crossings))]
-    search = race(orders, Luck(), np.random.default_rng(seed))
+    search = race(orders, Bandit(), np.random.default_rng(seed))
     asked, prefix = set(), next(search)
     while True:
         runner = int(prefix[0]) // 1000

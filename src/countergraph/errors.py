@@ -9,14 +9,16 @@ Every error of countergraph is also the Python error that a caller would expect,
     │   ├── GraphError                     a matrix or vector that is not a simple graph
     │   └── FileError                      a file that cannot be used; the message starts with its path
     ├── NotFoundError (LookupError)        a name that nobody knows: a method, a subject, a dataset
-    ├── SearchError (RuntimeError)         a search broke the rules of the conversation
-    └── BlackBoxError (RuntimeError)       the black box raised; ``__cause__`` is what
-        └── AnswerError (ValueError)       the black box answered nonsense
+    └── StoppedError (RuntimeError)        something stopped a run; ``results`` holds the partial results
+        ├── SearchError                    a search does not follow the protocol
+        ├── CallbackError                  a callback raised; ``__cause__`` is what it raised
+        └── BlackBoxError                  the black box raised; ``__cause__`` is what it raised
+            └── AnswerError (ValueError)   the black box did not return one class per graph
 
     Interrupted (KeyboardInterrupt)            Ctrl-C during a search; ``except Exception`` does not catch it
     InconsistentAnswersWarning (UserWarning)   the black box answers differently when asked twice
 
-`BlackBoxError` and `Interrupted` stop a search from outside; their ``results`` are what was found until then.
+`StoppedError` and `Interrupted` stop a run; their attribute ``results`` holds the partial results.
 """
 
 from __future__ import annotations
@@ -55,18 +57,26 @@ class NotFoundError(CountergraphError, LookupError):
     """A name that nobody knows."""
 
 
-class BlackBoxError(CountergraphError, RuntimeError):
-    """The black box raised; ``__cause__`` is what it raised, ``results`` what was found until then."""
+class StoppedError(CountergraphError, RuntimeError):
+    """Something stopped a run; ``results`` holds the partial results."""
 
     results: Any = ()
+
+
+class BlackBoxError(StoppedError):
+    """The black box raised; ``__cause__`` is what it raised."""
+
+
+class CallbackError(StoppedError):
+    """A callback raised; ``__cause__`` is what it raised."""
 
 
 class AnswerError(BlackBoxError, ValueError):
     """The black box answered something that is not one class for each graph."""
 
 
-class SearchError(CountergraphError, RuntimeError):
-    """A search broke the rules of the conversation."""
+class SearchError(StoppedError):
+    """A search does not follow the protocol."""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -164,6 +165,12 @@ class Model:
                     f"the model was trained on other regions, or in another order: region {vertex} was {own!r}, and is "
                     f"{other!r} in the data"
                 )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the model to a file, which `countergraph.load_model` reads."""
+        from countergraph.classifiers.model_files import save_model
+
+        return save_model(self, path)
 
     def describe(self) -> dict[str, Any]:
         """Return plain values for JSON: everything but the estimator."""

@@ -1,4 +1,4 @@
-"""The command line: parse, call, render. No logic of its own."""
+"""The command line. It parses, calls and prints; it contains no logic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from countergraph.errors import CountergraphError
 
 
 def main() -> None:
-    """Run ``countergraph``: 0 fine, 1 nothing found, 2 bad input, 130 interrupted."""
+    """Run ``countergraph``; exit codes: 0 success, 1 no counterfactual found, 2 bad input, 130 interrupted."""
     from countergraph.cli.app import app
 
     try:

@@ -1,4 +1,4 @@
-"""The commands and their order in the help."""
+"""The commands, in the order of the help."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from countergraph.version import __version__
 
 app = typer.Typer(
     name="countergraph",
-    help="Explain brain-network classifiers: the fewest connections to change so that the answer changes.",
+    help="Explain classifiers of brain networks: the fewest connections to change so that the predicted class changes.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -19,15 +19,17 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(show: bool) -> None:
+    if show:
         typer.echo(f"countergraph {__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
 ) -> None:
     pass
 

@@ -1,4 +1,4 @@
-"""``countergraph data``: look at a dataset, or import one."""
+"""``countergraph data``: show or import a dataset."""
 
 from __future__ import annotations
 
@@ -7,42 +7,23 @@ from typing import Annotated
 
 import typer
 
-from countergraph.cli.shared import (
-    AsJson,
-    AtlasName,
-    Binarize,
-    Control,
-    Force,
-    LabelFile,
-    Quiet,
-    Root,
-    Source,
-    check_free,
-    open_dataset,
-    plain,
-    print_json,
-    print_summary,
-    say,
-    working,
-)
+from countergraph.cli.options import AsJson, DataOptions, Force, Quiet, Source, expand_options
+from countergraph.cli.output import check_writable, echo, plain, print_json, print_summary, spinner
 
-app = typer.Typer(help="Look at a dataset, or import one into a single file.", no_args_is_help=True)
+app = typer.Typer(help="Show a dataset, or import it into a single file.", no_args_is_help=True)
 
 
 @app.command("show")
+@expand_options
 def show(
     source: Source,
-    root: Root = None,
-    atlas: AtlasName = None,
-    binarize: Binarize = None,
-    control: Control = None,
-    labels: LabelFile = None,
+    data_options: DataOptions,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say what a dataset holds."""
-    with working("reading", not (json or quiet)):
-        data = open_dataset(source, root=root, atlas=atlas, binarize=binarize, control=control, labels=labels)
+    """Show the contents of a dataset."""
+    with spinner("reading", not (json or quiet)):
+        data = data_options.load(source)
     if json:
         print_json(
             {
@@ -57,35 +38,32 @@ def show(
             }
         )
         return
-    say(f"{len(data)} graphs on the {data.n_rois} regions of {data.atlas.name}")
+    echo(f"{len(data)} graphs with the {data.n_rois} ROIs of {data.atlas.name}")
     print_summary(data)
     if not quiet:
-        say(f"subjects: {', '.join(data.names[:3])}, ...")
+        echo(f"subjects: {', '.join(data.names[:3])}, ...")
         if Path(source).is_dir():
-            say(f"control group: {data.classes[0]}; --control chooses another")
+            echo(f"control class: {data.classes[0]}; --control selects another")
 
 
 @app.command("import")
+@expand_options
 def import_(
     source: Source,
     target: Annotated[Path, typer.Option("--out", help="The file to write, for example cohort.npz.")],
-    root: Root = None,
-    atlas: AtlasName = None,
-    binarize: Binarize = None,
-    control: Control = None,
-    labels: LabelFile = None,
+    data_options: DataOptions,
     force: Force = False,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Read a dataset and write it to one file that loads fast."""
+    """Read a dataset and write it to one file."""
     from countergraph.graphs.files import save_dataset
 
-    check_free(target, force)
-    with working("reading", not (json or quiet)):
-        data = open_dataset(source, root=root, atlas=atlas, binarize=binarize, control=control, labels=labels)
+    check_writable(target, force)
+    with spinner("reading", not (json or quiet)):
+        data = data_options.load(source)
         save_dataset(data, target)
     if json:
         print_json({"out": str(target), "graphs": len(data), "fingerprint": data.fingerprint})
     elif not quiet:
-        say(f"{data!r} -> {target}")
+        echo(f"{data!r} -> {target}")

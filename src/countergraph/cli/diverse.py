@@ -1,10 +1,11 @@
-"""``countergraph explain --diverse M``: several counterfactuals that differ, and what differing costs."""
+"""``countergraph explain --diverse M``: several different counterfactuals."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from countergraph.cli.shared import plain, print_table, say
+from countergraph.cli.output import echo, plain, print_table
 from countergraph.errors import InputError, check_integers
 from countergraph.results.wording import count
 
@@ -13,16 +14,16 @@ if TYPE_CHECKING:
     from countergraph.graphs.dataset import GraphDataset
 
 
-def check_alone(many: int, others: dict[str, object]) -> None:
-    """Refuse a number that is none, and options that were given, but do not go with ``--diverse``."""
-    check_integers(diverse=(many, 2))
-    for option, given in others.items():
-        if given is not None and given is not False:
-            raise InputError(f"--diverse makes searches of its own, so {option} does not go with it")
+def check_diverse(number: int, others: Mapping[str, object]) -> None:
+    """Check the number, and that no option was given that cannot be combined with ``--diverse``."""
+    check_integers(diverse=(number, 2))
+    for option, value in others.items():
+        if value is not None and value is not False:
+            raise InputError(f"--diverse runs its own searches, so it cannot be combined with {option}")
 
 
 def plain_diverse(diverse: Diverse | None, data: GraphDataset, otherwise: str) -> dict[str, Any]:
-    """Return those chosen, and what differing costs, as plain values for JSON; if there are none, the sentence why."""
+    """Return the selected counterfactuals as plain values for JSON; if there are none, the sentence ``otherwise``."""
     from countergraph.explain.plausibility import plain_results
 
     if diverse is None:
@@ -36,14 +37,14 @@ def plain_diverse(diverse: Diverse | None, data: GraphDataset, otherwise: str) -
 
 
 def print_diverse(diverse: Diverse, quiet: bool) -> None:
-    """Print those chosen, the closest first, how much they differ, and with how many changes they could."""
+    """Print the selected counterfactuals, closest first, their diversity, and the diversity by number of changes."""
     for number, each in enumerate(diverse.chosen, start=1):
         cost = "" if each.cost is None else f", cost {each.cost:.6g}"
-        say(f"{number}. {each.sentence} ({count(each.distance or 0, 'change')}{cost})")
-    say(f"\n{diverse.caption}")
+        echo(f"{number}. {each.sentence} ({count(each.distance or 0, 'change')}{cost})")
+    echo(f"\n{diverse.caption}")
     if quiet:
         return
-    say("\nWhat differing costs, for every number of changes that may be:")
+    echo("\nDiversity vs. number of changes:")
     print_table(diverse.curve, index=False)
-    asked, searches = diverse.results.calls, count(len(diverse.results), "search")
-    say(f"\n{count(asked, 'question')} to the model in {searches}.")
+    searches = count(len(diverse.results), "search")
+    echo(f"\n{count(diverse.results.calls, 'call')} of the model in {searches}.")

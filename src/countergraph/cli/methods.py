@@ -1,18 +1,21 @@
-"""``countergraph methods``: the searches by name."""
+"""``countergraph methods``: list the search methods."""
 
 from __future__ import annotations
 
-from countergraph.cli.shared import AsJson, print_json, say
+from countergraph.cli.options import AsJson
+from countergraph.cli.output import echo, print_json
 
 
 def methods(json: AsJson = False) -> None:
-    """List the searches, and how they join."""
-    from countergraph.search.methods import METHODS, PHASES
+    """List the search methods."""
+    from countergraph.search.methods import PHASES, list_methods
+
+    names = list_methods()
 
     if json:
         print_json(
             {
-                "methods": list(METHODS),
+                "methods": list(names),
                 "phases": [
                     {
                         "name": phase.name,
@@ -29,11 +32,11 @@ def methods(json: AsJson = False) -> None:
     width = 2 + max(len(name) for name in PHASES)
     for direction, title in (
         ("forward", "Finding a first counterfactual"),
-        ("backward", "Coming back closer"),
+        ("backward", "Improving it"),
     ):
-        say(title, style="bold")
+        echo(title, style="bold")
         for phase in PHASES.values():
             if phase.direction == direction:
-                say(f"  {phase.name:<{width}}{phase.title}: {phase.summary}")
-    say("\nA method is a forward search alone, or with backward ones: " + ", ".join(METHODS))
-    say("Any chain of backward ones will do, such as bisect+ddmin+evolve.")
+                echo(f"  {phase.name:<{width}}{phase.title}: {phase.summary}")
+    echo("\nA method is a forward search, optionally followed by a backward search: " + ", ".join(names))
+    echo("Several backward searches are possible, such as bisect+ddmin+evolve.")

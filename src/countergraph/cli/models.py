@@ -1,12 +1,13 @@
-"""``countergraph models``: the black boxes by name."""
+"""``countergraph models``: list the models that can be trained."""
 
 from __future__ import annotations
 
-from countergraph.cli.shared import AsJson, print_json, say
+from countergraph.cli.options import AsJson
+from countergraph.cli.output import echo, print_json
 
 
 def models(json: AsJson = False) -> None:
-    """List the black boxes that can be trained, their settings and classifiers."""
+    """List the models that can be trained, their settings and classifiers."""
     from countergraph.classifiers.model import CLASSIFIERS, MODELS
 
     if json:
@@ -17,7 +18,7 @@ def models(json: AsJson = False) -> None:
         print_json({"models": kinds, "classifiers": list(CLASSIFIERS)})
         return
     for name, kind in MODELS.items():
-        say(f"{name}: {kind.title}; classified by {kind.classifier}" if kind.embedding else f"{name}: {kind.title}")
+        echo(f"{name}: {kind.title}; classifier {kind.classifier}" if kind.embedding else f"{name}: {kind.title}")
         if kind.settings:
-            say("    " + ", ".join(f"{setting}={value}" for setting, value in kind.settings.items()))
-    say(f"\nClassifiers: {', '.join(CLASSIFIERS)}")
+            echo("    " + ", ".join(f"{setting}={value}" for setting, value in kind.settings.items()))
+    echo(f"\nClassifiers: {', '.join(CLASSIFIERS)}")

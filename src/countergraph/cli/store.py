@@ -1,4 +1,4 @@
-"""``countergraph store``: look at a store of finished searches, or export it."""
+"""``countergraph store``: show or export a store of finished searches."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Annotated
 
 import typer
 
-from countergraph.cli.shared import AsJson, Force, Quiet, check_free, plain, print_json, print_table, say
+from countergraph.cli.options import AsJson, Force, Quiet
+from countergraph.cli.output import check_writable, echo, plain, print_json, print_table
 from countergraph.errors import FileError
 from countergraph.results.wording import count
 
-app = typer.Typer(help="Look at a store of finished searches, or export it.", no_args_is_help=True)
-DETAILS = ("k", "max_calls", "seed", "target", "confirm", "asked", "version")
-"""What is shown of a setting where settings differ in it."""
+app = typer.Typer(help="Show a store of finished searches, or export it.", no_args_is_help=True)
+DETAILS = ("k", "max_calls", "seed", "target", "confirm", "options", "version")
+"""Columns that are shown only if the settings differ in them."""
 StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="The file, for example results/store.sqlite.")]
 
 
 @app.command("show")
 def show(path: StoreFile, json: AsJson = False) -> None:
-    """Say what a store holds."""
+    """Show the contents of a store."""
     from countergraph.store.store import Store
 
     _check(path)
@@ -28,7 +29,7 @@ def show(path: StoreFile, json: AsJson = False) -> None:
     if json:
         print_json(plain(table))
         return
-    say(f"{count(int(table['searches'].sum()), 'finished search')}")
+    echo(f"{count(int(table['searches'].sum()), 'finished search')}")
     differ = [name for name in DETAILS if table[name].nunique(dropna=False) > 1]
     shown = ["cohort", "box", "method", *differ, "searches", "found", "distance", "calls", "seconds"]
     print_table(table[shown], index=False)
@@ -47,15 +48,15 @@ def export(
     from countergraph.store.store import Store
 
     _check(path)
-    check_free(target, force)
+    check_writable(target, force)
     with Store(path) as store:
         written = write(store, target)
     if json:
         print_json({"out": str(target), "searches": written})
     elif not quiet:
-        say(f"{count(written, 'search')} -> {target}")
+        echo(f"{count(written, 'search')} -> {target}")
 
 
 def _check(path: Path) -> None:
     if not path.is_file():
-        raise FileError(f"{path}: there is no such store")
+        raise FileError(f"{path}: the file does not exist")

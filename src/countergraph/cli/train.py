@@ -1,4 +1,4 @@
-"""``countergraph train``: train a black box and say how good it is."""
+"""``countergraph train``: train a model and print its accuracy."""
 
 from __future__ import annotations
 
@@ -7,68 +7,54 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from countergraph.cli.shared import (
-    AsJson,
-    AtlasName,
-    Binarize,
-    Control,
-    Force,
-    LabelFile,
-    Quiet,
-    Root,
-    Source,
-    check_free,
-    err,
-    fit_bar,
-    open_dataset,
-    print_json,
-    say,
-)
+from countergraph.cli.options import AsJson, DataOptions, Force, Quiet, Source, expand_options
+from countergraph.cli.output import check_writable, echo, print_json, step_bar, warn
 from countergraph.errors import InputError
 
 if TYPE_CHECKING:
     from countergraph.classifiers.model import Model
 
 
+@expand_options
 def train(
     source: Source,
-    model: Annotated[str, typer.Option(help="The kind of black box; 'countergraph models' lists them.")] = (
+    data_options: DataOptions,
+    model: Annotated[str, typer.Option(help="The kind of model; 'countergraph models' lists them.")] = (
         "contrast-subgraphs"
     ),
-    paper: Annotated[bool, typer.Option("--paper", help="The paper's own classifier and settings.")] = False,
-    classifier: Annotated[str | None, typer.Option(help="svm, logistic, knn or forest, instead of choosing.")] = None,
-    dimensions: Annotated[int | None, typer.Option(help="The size of the embedding, instead of choosing.")] = None,
+    paper: Annotated[bool, typer.Option("--paper", help="Use the classifier and settings of the paper.")] = False,
+    classifier: Annotated[
+        str | None, typer.Option(help="svm, logistic, knn or forest; by default cross-validated.")
+    ] = None,
+    dimensions: Annotated[
+        int | None, typer.Option(help="The size of the embedding; by default cross-validated.")
+    ] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other setting, for example --set alpha=0.05.")
+        list[str] | None, typer.Option("--set", help="Another setting, for example --set alpha=0.05.")
     ] = None,
     target: Annotated[Path | None, typer.Option("--out", help="The model file; by default MODEL.cgm.")] = None,
-    root: Root = None,
-    atlas: AtlasName = None,
-    binarize: Binarize = None,
-    control: Control = None,
-    labels: LabelFile = None,
     force: Force = False,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train a black box, print its accuracy on seen and unseen graphs, and save it.
+    """Train a model, print its accuracy on training and held-out graphs, and save it.
 
-    Classifier and embedding size are chosen by 5-fold cross-validation, unless --classifier, --dimensions or --paper
-    fixes them.
+    The classifier and the embedding size are selected by 5-fold cross-validation, unless --classifier, --dimensions or
+    --paper sets them.
     """
     path = target or Path(f"{model}.cgm")
-    check_free(path, force)
+    check_writable(path, force)
     fixed: dict[str, Any] = dict(_setting(each) for each in settings or ())
     if dimensions is not None:
         fixed["dimensions"] = dimensions
     if paper and (classifier is not None or fixed):
-        raise InputError("--paper fixes classifier and settings; leave out --classifier, --dimensions and --set")
+        raise InputError("--paper sets the classifier and all settings: leave out --classifier, --dimensions and --set")
     from countergraph.classifiers.model_files import save_model
     from countergraph.classifiers.training import select
     from countergraph.classifiers.training import train as fit
 
-    data = open_dataset(source, root=root, atlas=atlas, binarize=binarize, control=control, labels=labels)
-    with fit_bar(f"training {model}", not (json or quiet)) as progress:
+    data = data_options.load(source)
+    with step_bar(f"training {model}", not (json or quiet)) as progress:
         if paper:
             trained = fit(data, model, progress=progress)
         elif classifier is not None:
@@ -77,13 +63,13 @@ def train(
             trained = select(data, model, progress=progress, **fixed)
     save_model(trained, path)
     if len(set(trained.predict(data.edges).tolist())) == 1:
-        err.print("note: it gives every graph the same class, so there will be nothing to explain", soft_wrap=True)
+        warn("warning: the model gives every graph the same class, so there is nothing to explain")
     if json:
         print_json({"out": str(path), **trained.describe()})
         return
     if not quiet:
         print_accuracy(trained)
-    say(f"saved to {path}")
+    echo(f"saved to {path}")
 
 
 def _setting(text: str) -> tuple[str, float | int]:
@@ -91,22 +77,22 @@ def _setting(text: str) -> tuple[str, float | int]:
     try:
         return name, int(value) if value.lstrip("-").isdecimal() else float(value)
     except ValueError:
-        raise InputError(f"--set takes a name and a number such as alpha=0.05, not {text!r}") from None
+        raise InputError(f"--set takes a name and a number, such as alpha=0.05, not {text!r}") from None
 
 
 def print_accuracy(model: Model) -> None:
-    """Print the accuracies side by side, and what they do not mean."""
+    """Print the accuracies."""
     rates = model.accuracy
     best = f", the best of {rates.chosen_from} candidates" if rates.chosen_from > 1 else ""
     size = f", {model.settings['dimensions']} dimensions" if "dimensions" in model.settings else ""
-    say(f"{model.kind}{size}, {model.settings['classifier']}{best}; {' and '.join(model.classes)}")
+    echo(f"{model.kind}{size}, {model.settings['classifier']}{best}; {' and '.join(model.classes)}")
     for name, value in (
-        ("on the graphs it learnt from", rates.training),
-        ("on graphs it did not see (5 folds)", rates.cross_validated),
-        ("  the same, balanced over the classes", rates.balanced),
+        ("accuracy on the training graphs", rates.training),
+        ("accuracy on held-out graphs (5 folds)", rates.cross_validated),
+        ("  balanced accuracy", rates.balanced),
         ("  area under the ROC curve", rates.auc),
-        ("always answering the larger class", rates.majority),
+        ("accuracy of always predicting the larger class", rates.majority),
     ):
         if value is not None:
-            say(f"  {name:<42}{value:.2f}")
-    say("A counterfactual explains what this classifier does, not the condition itself.", style="dim")
+            echo(f"  {name:<48}{value:.2f}")
+    echo("A counterfactual explains this classifier, not the condition itself.", style="dim")

@@ -1,4 +1,4 @@
-"""The paper, reproduced: do what is missing of some exhibits, then write one page about them."""
+"""Reproduction of the paper: run the missing searches of some exhibits, then write one page about them."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from countergraph.version import __version__
 
 FIGURE_DPI = 90
 TITLE = "# The paper, reproduced"
-UNFINISHED = ExhibitOutput("Not finished: some of its searches are not in the store.")
+UNFINISHED = ExhibitOutput("Not finished: some searches are not in the store.")
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Some exhibits of the paper, from the cohorts to the page.
+    """Some tables and figures of the paper, from the cohorts to the page.
 
     Parameters
     ----------
     workspace
-        Where the cohorts lie and where results are kept.
+        The cohorts, and the folder of the results.
     exhibits
-        Which tables and figures.
+        The tables and figures.
     quick
-        A small part of every experiment: every 8th graph (all, where searches learn together), one run; 100
-        counterfactuals for the one person of Figure 8.
+        A small part of every experiment: every 8th graph (all, for joint methods), one run; 100
+        counterfactuals for the subject of Figure 8.
     """
 
     workspace: Workspace
@@ -46,22 +46,22 @@ class Reproduction:
 
     @property
     def experiments(self) -> list[Experiment]:
-        """What has to be run, each once."""
+        """The experiments to run, each once."""
         wanted = dict.fromkeys(each for exhibit in self.exhibits for each in exhibit.experiments)
         return list(dict.fromkeys(each.quick if self.quick else each for each in wanted))
 
-    def train(self, told: Callable[[str], ProgressCallback | None]) -> None:
-        """Train the black boxes that are not there yet; ``told``, given a name, is told how far each is."""
+    def train(self, progress: Callable[[str], ProgressCallback | None]) -> None:
+        """Train the missing black boxes; ``progress`` returns the callback for a name."""
         self.workspace.folder.mkdir(parents=True, exist_ok=True)
         for experiment in self.experiments:
-            self.workspace.train(experiment, told(f"{experiment.box} on {experiment.cohort}"))
+            self.workspace.train(experiment, progress(f"{experiment.box} on {experiment.cohort}"))
 
     def units(self) -> list[Unit]:
-        """Return all the work, whether done or not."""
+        """Return all units of work, finished or not."""
         return list(dict.fromkeys(unit for each in self.experiments for unit in self.workspace.units(each)))
 
     def run(self, workers: int = 1, scheduler: str | None = None, progress: ProgressCallback | None = None) -> None:
-        """Search what is missing (see `run_units`)."""
+        """Run the missing searches (see `run_units`)."""
         with Store(self.workspace.store) as store:
             for each in self.experiments:
                 setting = self.workspace.setting(each)
@@ -70,7 +70,7 @@ class Reproduction:
         run_units(self.workspace.store, self.units(), workers, scheduler, progress)
 
     def write(self, page: Path, command: str) -> list[Path]:
-        """Write the page, and its pictures beside it in ``figures/``; return what was written."""
+        """Write the page, and its pictures to the folder ``figures`` next to it; return the paths."""
         self.check_page(page)
         figures = page.parent / "figures"
         figures.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ class Reproduction:
         with Store(self.workspace.store) as store:
             results = Results(self.workspace, store, self.quick)
             for exhibit in self.exhibits:
-                shown = exhibit.show(results) if exhibit.bears_gaps or results.has_all(exhibit) else UNFINISHED
+                shown = exhibit.show(results) if exhibit.allows_missing or results.has_all(exhibit) else UNFINISHED
                 parts += [f"## {exhibit.title}", shown.text]
                 for name, picture in shown.pictures.items():
                     written.append(_save(picture, figures / f"{name}.png"))
@@ -88,13 +88,13 @@ class Reproduction:
 
     @staticmethod
     def check_page(page: Path) -> None:
-        """Refuse to write over anything but an earlier page."""
+        """Raise `InputError` if the file exists and is not an earlier page."""
         if page.exists() and not (page.is_file() and page.read_bytes().startswith(TITLE.encode())):
-            raise InputError(f"{page} exists, and is no page of an earlier reproduction; choose another --page")
+            raise InputError(f"{page} exists and is not a page of an earlier reproduction: choose another --page")
 
     def _opening(self, command: str) -> str:
         part = (
-            f"\n\n**This is the quick part**: every {QUICK_EVERY}th graph (all, for `learned`), {QUICK_RUNS} run; "
+            f"\n\n**This is the quick version**: every {QUICK_EVERY}th graph (all, for `learned`), {QUICK_RUNS} run; "
             f"{QUICK_LOCAL_RUNS} counterfactuals in Figure 8. Percentiles of so few searches are rough."
             if self.quick
             else ""
@@ -102,10 +102,10 @@ class Reproduction:
         return (
             f"{TITLE}\n\n"
             "Abrate & Bonchi, *Counterfactual Graphs for Explainable Classification of Brain Networks*, KDD 2021: its "
-            f"tables and figures from the real cohorts, beside the printed numbers.{part}\n\n"
-            f"Everything on this page was written by countergraph {__version__} with\n\n"
+            f"tables and figures from the real cohorts, next to the printed numbers.{part}\n\n"
+            f"countergraph {__version__} generated this page with\n\n"
             f"```sh\n{command}\n```\n\n"
-            "which searches only what the store does not hold yet, and can be stopped and started at any time "
+            "The command runs only searches that are not in the store, and can be stopped and repeated at any time "
             "([experiments.md](experiments.md))."
         )
 

@@ -1,4 +1,4 @@
-"""Doing units: in this process, in several, or on a cluster. The rows are the same whatever does them."""
+"""Run units in this process, in several processes, or on a cluster. The stored rows are the same."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from joblib import Parallel, delayed
 
 from countergraph.errors import InputError
 from countergraph.experiments.unit import Unit
-from countergraph.store.resume import PAUSE
+from countergraph.store.resume import POLL_SECONDS
 from countergraph.store.row import Row, SearchKey
 from countergraph.store.store import Store
 
 ProgressCallback = Callable[[int, int], None]
 """Called with the numbers of finished and of all searches."""
-LOOK = 0.5
+PROGRESS_SECONDS = 0.5
 
 
 def run_units(
@@ -31,24 +31,24 @@ def run_units(
     scheduler: str | None = None,
     progress: ProgressCallback | None = None,
 ) -> None:
-    """Do what is missing of some units, and return when the store has all of it.
+    """Run the missing searches of some units, and return when all are in the store.
 
     Parameters
     ----------
     path
-        The store. Other processes may be at work on it; what they have claimed is waited for, not done twice.
+        The store. Searches that other processes have claimed are not repeated; the function waits for them.
     units
-        What to do, in this order.
+        The units, in this order.
     workers
-        How many processes. Each takes the next unit that nobody has claimed.
+        The number of processes. Each takes the next unclaimed unit.
     scheduler
-        The address of a Dask cluster that does the units instead; this process keeps the store.
+        The address of a Dask cluster that runs the units instead; this process writes to the store.
     progress
         Called from time to time with the numbers of finished and of all searches.
     """
     with Store(path) as store:
         waiting = _unfinished(store, units)
-    with _watching(path, units, progress):
+    with _reported_progress(path, units, progress):
         if scheduler is not None and waiting:
             _run_on_cluster(path, waiting, scheduler)
         elif workers == 1 or len(waiting) <= 1:
@@ -63,54 +63,54 @@ def _unfinished(store: Store, units: Sequence[Unit]) -> list[Unit]:
 
 
 def _claims(store: Store, units: Sequence[Unit]) -> Iterator[tuple[Unit, list[SearchKey]]]:
-    """Go through units once, and claim what nobody has claimed."""
+    """Iterate over the units, and claim their unclaimed searches."""
     for unit in units:
-        places = store.claim(unit.setting, unit.graphs, unit.runs)
-        if places:
-            yield unit, places
+        keys = store.claim(unit.setting, unit.graphs, unit.runs)
+        if keys:
+            yield unit, keys
 
 
 def _work(path: Path, units: Sequence[Unit], parent: int | None = None) -> None:
-    """Take unit after unit that nobody has claimed, until all are finished, whoever finishes them."""
-    with Store(path) as store, store.alive():
+    """Run unclaimed units until all units are finished, by this or other processes."""
+    with Store(path) as store, store.renewed_claims():
         while units:
-            for unit, places in _claims(store, units):
-                _do(store, unit, places, parent)
+            for unit, keys in _claims(store, units):
+                _run_unit(store, unit, keys, parent)
             units = _unfinished(store, units)
             if units:
-                time.sleep(PAUSE)
+                time.sleep(POLL_SECONDS)
                 _check_parent(parent)
 
 
-def _do(store: Store, unit: Unit, places: list[SearchKey], parent: int | None) -> None:
+def _run_unit(store: Store, unit: Unit, keys: list[SearchKey], parent: int | None) -> None:
     def keep(row: Row, seconds: float) -> None:
         store.add(unit.setting, row, seconds)
         _check_parent(parent)
 
-    unit.search(places, keep, store)
+    unit.search(keys, keep, store)
 
 
 def _check_parent(parent: int | None) -> None:
-    """End a worker whose runner was killed: nobody waits for it, and its rows are safe."""
+    """End a worker process whose parent was killed; its finished rows are in the store."""
     if parent is not None and os.getppid() != parent:
         os._exit(1)
 
 
 def _run_on_cluster(path: Path, units: Sequence[Unit], scheduler: str) -> None:
-    """Keep the cluster busy with units, and keep what it finds. Dask gives a lost worker's units to another."""
+    """Send units to the cluster and store their results. Dask reassigns the units of a lost worker."""
     try:
         from distributed import Client, as_completed
     except ImportError as error:
         raise InputError("a cluster needs Dask: pip install 'countergraph[cluster]'") from error
     client: Any
-    with Store(path) as store, store.alive(), Client(scheduler) as client:  # type: ignore[no-untyped-call]
+    with Store(path) as store, store.renewed_claims(), Client(scheduler) as client:  # type: ignore[no-untyped-call]
         while units:
             claims, finished = _claims(store, units), as_completed()  # type: ignore[no-untyped-call]
             owners: dict[Any, Unit] = {}
             while True:
-                room = 2 * sum(client.nthreads().values()) + 1
-                for unit, places in islice(claims, max(0, room - len(owners))):
-                    future = client.submit(_search, unit, places, pure=False)
+                free = 2 * sum(client.nthreads().values()) + 1
+                for unit, keys in islice(claims, max(0, free - len(owners))):
+                    future = client.submit(_search, unit, keys, pure=False)
                     owners[future] = unit
                     finished.add(future)  # type: ignore[no-untyped-call]
                 if not owners:
@@ -121,25 +121,25 @@ def _run_on_cluster(path: Path, units: Sequence[Unit], scheduler: str) -> None:
                     store.add(unit.setting, row, seconds, finished_at)
             units = _unfinished(store, units)
             if units:
-                time.sleep(PAUSE)
+                time.sleep(POLL_SECONDS)
 
 
-def _search(unit: Unit, places: list[SearchKey]) -> list[tuple[Row, float, float]]:
+def _search(unit: Unit, keys: list[SearchKey]) -> list[tuple[Row, float, float]]:
     found: list[tuple[Row, float, float]] = []
-    unit.search(places, lambda row, seconds: found.append((row, seconds, time.time())))
+    unit.search(keys, lambda row, seconds: found.append((row, seconds, time.time())))
     return found
 
 
 @contextmanager
-def _watching(path: Path, units: Sequence[Unit], progress: ProgressCallback | None) -> Iterator[None]:
-    """Tell how far the store is, from a thread, as long as the block runs."""
+def _reported_progress(path: Path, units: Sequence[Unit], progress: ProgressCallback | None) -> Iterator[None]:
+    """Report the progress from a thread while the block runs."""
     if progress is None:
         yield
         return
     total = sum(len(unit.graphs) * len(unit.runs) for unit in units)
     ended = Event()
 
-    def look() -> None:
+    def report() -> None:
         with Store(path) as store:
             while True:
                 last = ended.is_set()
@@ -147,9 +147,9 @@ def _watching(path: Path, units: Sequence[Unit], progress: ProgressCallback | No
                 progress(total - missing, total)
                 if last:
                     return
-                ended.wait(LOOK)
+                ended.wait(PROGRESS_SECONDS)
 
-    thread = Thread(target=look, daemon=True)
+    thread = Thread(target=report, daemon=True)
     thread.start()
     try:
         yield

@@ -1,4 +1,4 @@
-"""A unit of work: some searches that one process does in lockstep, told in so few words that they go anywhere."""
+"""A unit of work: some searches that one process runs in lockstep. It is small and can be sent to any machine."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from countergraph.datasets.load import DATASETS, load_dataset
 from countergraph.errors import InputError
 from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.search.options import SearchOptions
 from countergraph.store.fingerprint import fingerprint
 from countergraph.store.resume import Keep, search
 from countergraph.store.row import SearchKey
@@ -27,7 +28,7 @@ PUBLISHED = "published"
 
 @dataclass(frozen=True)
 class Source:
-    """Where a cohort and a black box lie, on any machine that is to work on them."""
+    """The paths of a cohort and a black box, on every machine that works on them."""
 
     cohort: str
     """"asd", "adhd", or the path of a dataset file."""
@@ -54,42 +55,30 @@ class Source:
 
 @dataclass(frozen=True)
 class Unit:
-    """Searches of some graphs, in some runs, all in one setting. What it does depends on nothing but itself."""
+    """Searches of some graphs, in some runs, all in one setting."""
 
     setting: Setting
+    options: SearchOptions
     source: Source
     graphs: range
     runs: range
 
-    def search(self, places: Sequence[SearchKey], keep: Keep, store: Store | None = None) -> None:
-        """Search some of its places, with one thread for linear algebra: the processes are what runs in parallel."""
+    def search(self, keys: Sequence[SearchKey], keep: Keep, store: Store | None = None) -> None:
+        """Run some of its searches, with one thread for linear algebra: parallelism is by processes."""
         data, black_box = self.source.data, self.source.black_box
         here = (data.fingerprint, self.source.box_fingerprint, __version__)
         if here != (self.setting.cohort, self.setting.box, self.setting.version):
             raise InputError(
-                f"this unit is about cohort, black box and version {self.setting.cohort}, {self.setting.box}, "
-                f"{self.setting.version}, but {', '.join(here)} are what is here: every machine needs the same files "
-                "and the same countergraph"
+                f"this unit needs cohort {self.setting.cohort}, black box {self.setting.box} and version "
+                f"{self.setting.version}, but this machine has {', '.join(here)}: every machine needs the same files "
+                "and the same version of countergraph"
             )
-        request = Request.of(
-            black_box,
-            data,
-            method=self.setting.method,
-            dataset=data,
-            k=self.setting.k,
-            max_calls=self.setting.max_calls,
-            seed=self.setting.seed,
-            target=self.setting.target,
-            runs=self.runs,
-            constraints=None,
-            scores=False,
-            confirm=self.setting.confirm,
-        )
+        request = Request.of(black_box, data, data, self.options)
         with threadpool_limits(1):
-            search(self.setting, request, places, keep, store=store)
+            search(self.setting, request, keys, keep, store=store)
 
 
-# A process loads a cohort or a black box once, however many units it does.
+# A process loads a cohort or a black box only once.
 @lru_cache(maxsize=4)
 def _load_cohort(cohort: str, root: str | None) -> GraphDataset:
     if cohort not in DATASETS:

@@ -1,4 +1,4 @@
-"""The workspace: where experiments become units. It knows where the cohorts lie and keeps the trained black boxes."""
+"""The workspace: paths of cohorts, trained black boxes and the store, and the units of work of an experiment."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from countergraph.results.counterfactual import Counterfactuals
 from countergraph.store.setting import Setting
 from countergraph.store.store import Store
 
-# Searches in one unit. More make larger, faster batches; fewer lose less to a kill and spread better.
 SIZE = 512
+"""The number of searches per unit. Larger batches are faster; smaller units lose less when a process is killed."""
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """Cohorts, black boxes and the store of one folder of results.
+    """The cohorts, black boxes and store of one folder of results.
 
     Parameters
     ----------
     root
-        The folder of the real cohorts; None for where ``COUNTERGRAPH_DATA`` points.
+        The folder of the real cohorts; None for the environment variable ``COUNTERGRAPH_DATA``.
     folder
-        Where the store and the trained black boxes are kept.
+        The folder of the store and the trained black boxes.
     """
 
     root: Path | None
@@ -41,11 +41,11 @@ class Workspace:
 
     @property
     def store(self) -> Path:
-        """The file of the store."""
+        """The path of the store."""
         return self.folder / "store.sqlite"
 
     def source(self, experiment: Experiment) -> Source:
-        """Return where the cohort and the black box of an experiment lie."""
+        """Return the paths of the cohort and the black box of an experiment."""
         box = PUBLISHED if experiment.box == PUBLISHED else str(self._box_file(experiment).resolve())
         return Source(experiment.cohort, None if self.root is None else str(self.root.resolve()), box)
 
@@ -57,69 +57,69 @@ class Workspace:
         """Return the black box of an experiment."""
         return self.source(experiment).black_box
 
-    def train(self, experiment: Experiment, told: Callable[[int, int], None] | None = None) -> bool:
-        """Train the black box of an experiment, unless that was done before; tell whether it was trained now."""
+    def train(self, experiment: Experiment, progress: Callable[[int, int], None] | None = None) -> bool:
+        """Train the black box of an experiment unless its file exists; return whether it was trained."""
         path = self._box_file(experiment)
         if experiment.box == PUBLISHED or path.exists():
             return False
         if experiment.neighbours is None:
-            model = train(self.data(experiment), experiment.box, progress=told)
+            model = train(self.data(experiment), experiment.box, progress=progress)
         else:
             usual = replace(experiment, neighbours=None)
-            self.train(usual, told)
+            self.train(usual, progress)
             model = with_neighbours(self.box(usual), self.data(usual), experiment.neighbours)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():  # another process may have been faster; what is there is what counts
+        if not path.exists():  # another process may have written it
             save_model(model, path)
         return True
 
     def _box_file(self, experiment: Experiment) -> Path:
-        votes = "" if experiment.neighbours is None else f"-{experiment.neighbours}"
-        return self.folder / "boxes" / f"{Path(experiment.cohort).stem}-{experiment.box}{votes}.cgm"
+        suffix = "" if experiment.neighbours is None else f"-{experiment.neighbours}"
+        return self.folder / "boxes" / f"{Path(experiment.cohort).stem}-{experiment.box}{suffix}.cgm"
 
     def setting(self, experiment: Experiment) -> Setting:
-        """Return the full identity of the searches of an experiment."""
+        """Return the setting of the searches of an experiment."""
         source = self.source(experiment)
         cohort, box = source.data.fingerprint, source.box_fingerprint
-        return Setting(cohort, cohort, box, experiment.method, experiment.k, experiment.max_calls, experiment.seed)
+        return Setting.of(experiment.options, cohort, cohort, box)
 
     def graphs(self, experiment: Experiment) -> range:
-        """Return the positions of the graphs of an experiment. Searches that share are of the whole cohort."""
+        """Return the positions of the graphs of an experiment: all graphs if the method is joint."""
         data = self.data(experiment)
         if experiment.subject is not None:
             position = data.index(experiment.subject)
             return range(position, position + 1)
-        return range(0, len(data), 1 if self.setting(experiment).shares else experiment.every)
+        return range(0, len(data), 1 if self.setting(experiment).is_joint else experiment.every)
 
     def units(self, experiment: Experiment) -> Iterator[Unit]:
-        """Cut an experiment into units, the same ones whoever will do them."""
+        """Split an experiment into units. The split depends only on the experiment."""
         setting, source, graphs = self.setting(experiment), self.source(experiment), self.graphs(experiment)
         runs = range(experiment.runs)
-        wide = len(runs) if not setting.shares else 1
-        tall = len(graphs) if setting.shares else max(1, SIZE // wide)
-        for some_runs in _cut(runs, min(wide, SIZE)):
-            for some_graphs in _cut(graphs, tall):
-                yield Unit(setting, source, some_graphs, some_runs)
+        n_runs = len(runs) if not setting.is_joint else 1
+        n_graphs = len(graphs) if setting.is_joint else max(1, SIZE // n_runs)
+        for some_runs in _split(runs, min(n_runs, SIZE)):
+            for some_graphs in _split(graphs, n_graphs):
+                yield Unit(setting, replace(experiment.options, runs=some_runs), source, some_graphs, some_runs)
 
     def results(self, store: Store, experiment: Experiment) -> Counterfactuals:
-        """Return what was found, in the order of the graphs."""
+        """Return the results, in the order of the graphs."""
         setting, data = self.setting(experiment), self.data(experiment)
         return store.results(setting, data, self.graphs(experiment), range(experiment.runs))
 
 
-def _cut(whole: range, size: int) -> list[range]:
-    """Cut a range into the fewest parts of at most ``size``, about equally long."""
+def _split(whole: range, size: int) -> list[range]:
+    """Split a range into the fewest parts of at most ``size``, of about equal length."""
     parts = -(-len(whole) // size)
     ends = [len(whole) * part // parts for part in range(parts + 1)]
     return [whole[start:stop] for start, stop in pairwise(ends)]
 
 
 def with_neighbours(model: object, data: GraphDataset, neighbours: int) -> Model:
-    """Return the same embedding with another number of neighbours; only its training accuracy is measured."""
+    """Return a model with the same embedding and another number of neighbours; only its training accuracy is known."""
     assert isinstance(model, Model)
     embedding = model.estimator[0]
-    voters = KNeighborsClassifier(neighbours, algorithm="brute").fit(embedding.transform(data.edges), data.labels)
-    pipeline = Pipeline([("embedding", embedding), ("classifier", voters)])
+    knn = KNeighborsClassifier(neighbours, algorithm="brute").fit(embedding.transform(data.edges), data.labels)
+    pipeline = Pipeline([("embedding", embedding), ("classifier", knn)])
     training = float((pipeline.predict(data.edges) == data.labels).mean())
     unknown = float("nan")
     accuracy = replace(model.accuracy, training=training, cross_validated=unknown, balanced=unknown, auc=None)

@@ -64,10 +64,10 @@ class GlobalExplanation(Plottable):
         counters = np.zeros((len(self.classes), 2, self.results[0].original.size))
         for each in self.results.found:
             assert each.flips is not None
-            assert isinstance(each.original_class, int)
+            assert isinstance(each.original_label, int)
             removed = each.original[each.flips]
-            counters[each.original_class, 0, each.flips[~removed]] += 1
-            counters[each.original_class, 1, each.flips[removed]] += 1
+            counters[each.original_label, 0, each.flips[~removed]] += 1
+            counters[each.original_label, 1, each.flips[removed]] += 1
         return counters
 
     @property
@@ -151,7 +151,7 @@ class GlobalExplanation(Plottable):
         """
         added = np.zeros(self.counters.shape[-1])
         for each in self.results.found:
-            if each.counterfactual_class == label and each.flips is not None:
+            if each.counterfactual_label == label and each.flips is not None:
                 added[each.flips[~each.original[each.flips]]] += 1
         return self.by_region(added, normalised), self.by_region(self.counters[label, 1], normalised)
 

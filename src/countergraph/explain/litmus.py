@@ -14,8 +14,8 @@ from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.classifiers.model import Model
 from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
-from countergraph.finding.white_box import white_box
 from countergraph.graphs.pairs import Bits, Floats
+from countergraph.proofs.optimum import white_box
 from countergraph.results.plottable import Plottable
 
 NEGLIGIBLE = 1e-6

@@ -135,7 +135,7 @@ class LocalExplanation(Plottable):
     @property
     def caption(self) -> str:
         """Whom it is about, and how far it can be trusted."""
-        name = self.example.class_name(self.example.original_class)
+        name = self.example.class_name(self.example.original_label)
         stable = "" if np.isnan(self.stability) else f", stability {self.stability:.2f}"
         found = count(len(self.results.found), "counterfactual")
         return f"What makes {self.example.subject} {name}: from {found}{stable}."

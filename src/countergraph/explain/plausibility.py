@@ -91,7 +91,7 @@ def _nearest(distances: Floats, before: Floats) -> Floats:
 
 def _seen(result: Counterfactual, data: GraphDataset) -> float:
     """Return the share of changes after which the pair is as in some graph of the new class."""
-    label = result.counterfactual_class
+    label = result.counterfactual_label
     own = data.edges[data.labels == (data.classes.index(label) if label in data.classes else label)]
     flips = result.flips
     if flips is None or not len(own):

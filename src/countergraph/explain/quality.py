@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from countergraph.errors import InputError
-from countergraph.finding.white_box import optimal_counterfactual
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.proofs.optimum import optimal_counterfactual
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 
 PERCENTILES = (10, 25, 50, 75, 90)
@@ -52,7 +52,7 @@ def typical_people(results: Counterfactuals, data: GraphDataset, count: int) -> 
             closest[each.graph_index] = each
     queues = []
     for label in range(len(data.classes)):
-        own = [each for each in closest.values() if each.original_class == label]
+        own = [each for each in closest.values() if each.original_label == label]
         middle = float(np.median([each.distance or 0 for each in own])) if own else 0.0
         queues.append(sorted(own, key=lambda each: abs((each.distance or 0) - middle)))
     in_turn = [each for turn in zip_longest(*reversed(queues)) for each in turn if each is not None]
@@ -68,5 +68,5 @@ def typical_person(results: Counterfactuals, data: GraphDataset) -> Counterfactu
     if not found:
         raise InputError("none of the searches found a counterfactual, so there is nobody to show")
     last = len(data.classes) - 1
-    candidates = found.where(lambda each: each.original_class == last == data.labels[each.graph_index]) or found
+    candidates = found.where(lambda each: each.original_label == last == data.labels[each.graph_index]) or found
     return min(candidates, key=lambda each: abs((each.distance or 0) - 4))

@@ -1,4 +1,4 @@
-"""The questions people really ask: what may change, what it costs, what must stay."""
+"""Constraints on counterfactuals: which pairs may change, the cost of a change, and what must be preserved."""
 
 from __future__ import annotations
 
@@ -21,37 +21,38 @@ from countergraph.search.limits import Limits
 Roi = int | str
 COSTS = ("length", "plausible")
 LEAST_COST = 0.05
+"""The cost of a change that makes the graph like all others, for ``cost="plausible"``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """What a counterfactual must keep to. Every search does; the driver sees to it.
+    """Constraints on a counterfactual. The driver applies them to every candidate of every search.
 
     Parameters
     ----------
     only
-        ``"added"`` or ``"removed"``: changes of one direction only.
+        ``"added"`` or ``"removed"``: only changes in this direction.
     frozen_pairs
-        Pairs of regions, by number or name, that stay as they are.
+        Pairs of ROIs, by number or name, that must not change.
     frozen_rois
-        Regions, by number or name, all of whose pairs stay as they are.
+        ROIs, by number or name, whose pairs must not change.
     frozen_networks
-        Coarse regions of the atlas ("Frontal lobe"), all of whose pairs stay.
+        Lobes or networks of the atlas ("Frontal lobe"), whose pairs must not change.
     within
-        Coarse regions: only pairs inside one of them may change.
+        Lobes or networks: only pairs inside one of them may change.
     between
-        Pairs of regions, coarse or single ones ("Thalamus_L"): only pairs from the one to the other may change. With
-        ``within``, either may.
+        Pairs of lobes or networks, or of single ROIs ("Thalamus_L"): only pairs between the two may change. With
+        ``within``, a pair may change if either of the two allows it.
     cost
-        What is minimised instead of the number of changes: a number above 0 for each pair, as an edge vector or a
-        matrix (for example how far the correlation was from the threshold); ``"length"`` in mm; or ``"plausible"``,
-        which makes changes dear that few graphs of the dataset have.
+        What is minimised instead of the number of changes: a positive number per pair, as an edge vector or a matrix
+        (for example the distance of the correlation from the threshold); ``"length"`` in mm; or ``"plausible"``, a high
+        cost for changes that are rare in the dataset.
     most
-        The most changes.
+        The maximum number of changes.
     keep_edges
-        As many additions as removals.
+        Require as many additions as removals.
     keep_connected
-        Nothing falls apart that was connected.
+        Do not split connected components.
     """
 
     only: Literal["added", "removed"] | None = None
@@ -69,11 +70,11 @@ class Constraints:
         if self.only not in (None, "added", "removed"):
             raise InputError(f"only must be 'added' or 'removed', not {self.only!r}")
         if self.only is not None and self.keep_edges:
-            raise InputError(f"keep_edges needs additions and removals, but only {self.only} ones are asked for")
+            raise InputError(f"keep_edges needs additions and removals, but only={self.only!r} excludes one of them")
         if self.most is not None:
             check_integers(most=(self.most, 1))
         if self.keep_edges and self.most == 1:
-            raise InputError("keep_edges pairs each removal with an addition, so most must be at least 2")
+            raise InputError("keep_edges needs one addition per removal, so most must be at least 2")
         for name in ("keep_edges", "keep_connected"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
@@ -84,10 +85,10 @@ class Constraints:
         for name in ("frozen_pairs", "between"):
             for pair in getattr(self, name):
                 if isinstance(pair, str) or not isinstance(pair, Collection) or len(pair) != 2:
-                    raise InputError(f"{name} takes pairs, not {pair!r}")
+                    raise InputError(f"{name} must be a list of pairs, but contains {pair!r}")
 
     def limits(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Limits:
-        """Return the limits of one graph."""
+        """Return the constraints for one graph, as the driver applies them."""
         allowed = self._allowed(roi_count(graph.size), atlas)
         if self.only is not None:
             allowed = allowed & (graph if self.only == "removed" else ~graph)
@@ -109,15 +110,15 @@ class Constraints:
             frozen = _members(name, atlas)
             allowed &= ~(frozen[first] | frozen[second])
         for roi in self.frozen_rois:
-            vertex = _vertex(roi, n, atlas)
-            allowed &= (first != vertex) & (second != vertex)
+            position = _position(roi, n, atlas)
+            allowed &= (first != position) & (second != position)
         for one_end, other_end in self.frozen_pairs:
-            i, j = sorted((_vertex(one_end, n, atlas), _vertex(other_end, n, atlas)))
+            i, j = sorted((_position(one_end, n, atlas), _position(other_end, n, atlas)))
             if i == j:
-                raise InputError(f"a pair has two regions, not {one_end!r} twice")
+                raise InputError(f"a pair in frozen_pairs needs two different ROIs, not {one_end!r} twice")
             allowed[pair_position(i, j, n)] = False
         if not allowed.any():
-            raise NoPairAllowedError("these constraints leave no pair that may change")
+            raise NoPairAllowedError("these constraints forbid the change of every pair")
         return allowed
 
     def _costs(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Floats | None:
@@ -134,16 +135,16 @@ class Constraints:
                 lengths = np.linalg.norm(atlas.coordinates[first] - atlas.coordinates[second], axis=1)
                 if not lengths.all():
                     one, other = (atlas.names[ends[lengths.argmin()]] for ends in (first, second))
-                    raise InputError(f"cost='length' needs regions at different places; {one} and {other} share theirs")
+                    raise InputError(f"cost='length' needs different coordinates, but {one} and {other} have the same")
                 return np.asarray(lengths)
             if data is None:
-                raise InputError("cost='plausible' needs a dataset to tell what is usual")
+                raise InputError("cost='plausible' needs a dataset: pass dataset=")
             share = data.edges.mean(axis=0)
             return np.asarray(LEAST_COST + np.where(graph, share, 1 - share))
         return pair_costs(self.cost, n)
 
     def describe(self) -> dict[str, Any]:
-        """Return what was asked for as plain values for JSON; an array of costs by its fingerprint."""
+        """Return the constraints as plain values for JSON; an array of costs as its fingerprint."""
         plain: dict[str, Any] = {
             "only": self.only,
             "frozen_pairs": [[_plain(roi) for roi in pair] for pair in self.frozen_pairs],
@@ -160,11 +161,11 @@ class Constraints:
 
 
 def pair_costs(cost: ArrayLike, n: int) -> Floats:
-    """Return the cost of each pair of ``n`` regions, given as an edge vector or a matrix, whose diagonal is ignored."""
+    """Return the cost of each pair of ``n`` ROIs from an edge vector or a matrix, whose diagonal is ignored."""
     try:
         costs = np.asarray(cost, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"cost must be {', '.join(COSTS)} or numbers ({error})") from error
+        raise InputError(f"cost must be one of {', '.join(COSTS)} or numbers ({error})") from error
     if costs.shape == (n, n):
         if not np.allclose(costs, costs.T, equal_nan=True):
             raise InputError("a matrix of costs must be symmetric")
@@ -172,12 +173,12 @@ def pair_costs(cost: ArrayLike, n: int) -> Floats:
     if costs.shape != (pair_count(n),):
         raise InputError(f"cost needs a number for each of {pair_count(n)} pairs, or {n} x {n}, not {costs.shape}")
     if not (np.isfinite(costs).all() and (costs > 0).all()):
-        raise InputError("costs must be finite and above 0; freeze a pair that must not change")
+        raise InputError("costs must be finite and positive; use frozen_pairs for pairs that must not change")
     return costs
 
 
 def read_costs(path: Path, n: int) -> Floats:
-    """Read the cost of each pair of ``n`` regions from a file: a symmetric matrix, or one number for each pair."""
+    """Read the cost of each pair of ``n`` ROIs from a file: a symmetric matrix, or one number per pair."""
     numbers = read_numbers(path)
     try:
         return pair_costs(numbers.ravel() if 1 in numbers.shape else numbers, n)
@@ -194,24 +195,24 @@ def _plain(roi: Roi) -> Roi:
 
 
 def _members(name: str, atlas: Atlas | None) -> Bits:
-    """Tell which regions belong to a coarse region, or are the one of that name."""
-    coarse = None if atlas is None else atlas.networks
-    if atlas is not None and name in atlas.names and name not in (coarse or ()):
+    """Return a mask of the ROIs of a lobe or network, or of the ROI with this name."""
+    networks = None if atlas is None else atlas.networks
+    if atlas is not None and name in atlas.names and name not in (networks or ()):
         return np.array([own == name for own in atlas.names])
-    if atlas is None or coarse is None:
-        raise InputError(f"to speak of {name!r} the atlas must say which coarse region each region belongs to")
-    if name not in coarse:
-        raise unknown_name("region or coarse region", name, dict.fromkeys([*coarse, *atlas.names]))
-    return np.array([own == name for own in coarse])
+    if atlas is None or networks is None:
+        raise InputError(f"{name!r} is not an ROI, and the atlas has no lobes or networks")
+    if name not in networks:
+        raise unknown_name("ROI, lobe or network", name, dict.fromkeys([*networks, *atlas.names]))
+    return np.array([own == name for own in networks])
 
 
-def _vertex(roi: Roi, n: int, atlas: Atlas | None) -> int:
+def _position(roi: Roi, n: int, atlas: Atlas | None) -> int:
     if isinstance(roi, str):
         if atlas is None:
-            raise InputError(f"there is no atlas to look up {roi!r}; give the number of the region")
+            raise InputError(f"there is no atlas to look up {roi!r}: use the number of the ROI")
         return atlas.index(roi)
     if not isinstance(roi, int | np.integer) or isinstance(roi, bool):
-        raise InputError(f"a region is named, or numbered from 0 to {n - 1}; it is not {roi!r}")
+        raise InputError(f"an ROI must be a name or a number from 0 to {n - 1}, not {roi!r}")
     if not 0 <= roi < n:
-        raise InputError(f"regions are numbered from 0 to {n - 1}; there is none with number {roi}")
+        raise InputError(f"an ROI must be a name or a number from 0 to {n - 1}, not {roi}")
     return int(roi)

@@ -4,61 +4,74 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from countergraph.errors import BlackBoxError, InputError, Interrupted, NoPairAllowedError, check_integers
+from countergraph.errors import InputError, Interrupted, NoPairAllowedError, StoppedError, check_integers
 from countergraph.finding.constraints import Constraints
-from countergraph.finding.find import check_time_limit, find_counterfactuals
+from countergraph.finding.find import ProgressCallback, find_all
+from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
 from countergraph.results.counterfactual import Counterfactuals
+from countergraph.search.methods import Method, Phase
+from countergraph.search.options import SearchKeywords, SearchOptions, shows_search_options
+from countergraph.search.protocol import SearchFunction
+
+DEFAULT_RUNS = 20
 
 
+@shows_search_options
 def find_diverse(
     black_box: object,
     graph: GraphDataset | ArrayLike,
     m: int = 3,
-    runs: int = 20,
-    constraints: Constraints | None = None,
-    time_limit: float | None = None,
-    **options: Any,  # noqa: ANN401
+    method: str | Phase | Method | SearchFunction = "learned",
+    dataset: GraphDataset | None = None,
+    *,
+    progress: ProgressCallback | None = None,
+    **options: Unpack[SearchKeywords],
 ) -> Counterfactuals:
-    """Find counterfactuals to choose ``m`` different ones from (see `Diverse`).
+    """Find a pool of counterfactuals from which `Diverse` selects ``m`` that differ.
 
-    Besides ``runs`` independent searches, each of the ``m`` is looked for once more with all pairs frozen that those
-    before it change, so that it shares nothing with them if that is possible.
+    After ``runs`` independent searches (default 20), up to ``m - 1`` further searches freeze all pairs that the
+    counterfactuals before them change, so that their results have no change in common if that is possible.
 
     Parameters
     ----------
-    black_box, constraints, options
+    black_box, method, dataset, progress
         As in `find_counterfactuals`.
     graph
-        One graph: a `GraphDataset` of one, or an array as `find_counterfactuals` takes.
-    time_limit
-        Seconds for all of it.
+        One graph: a `GraphDataset` of one, or an array as in `find_counterfactuals`.
+    m
+        The number of counterfactuals to select later.
+    **options
+        See `SearchOptions`. ``time_limit`` is for all searches together.
     """
-    check_integers(m=(m, 1), runs=(runs, 1))
-    check_time_limit(time_limit)
+    check_integers(m=(m, 1))
+    options.setdefault("runs", DEFAULT_RUNS)
+    chosen = SearchOptions(method, **options)
     graphs = graph if isinstance(graph, GraphDataset) else _stack(np.asarray(graph))
     if len(graphs) != 1:
-        raise InputError(f"diverse counterfactuals are of one graph, not of {len(graphs)}")
-    began, left = time.monotonic(), time_limit
-    first = find_counterfactuals(black_box, graphs, runs=runs, constraints=constraints, time_limit=left, **options)
+        raise InputError(f"find_diverse takes one graph, not {len(graphs)}")
+    began, runs = time.monotonic(), len(chosen.run_numbers)
+    first = find_all(Request.of(black_box, graphs, dataset, chosen), progress)
     results, best = list(first), first.closest()
-    base = constraints or Constraints()
+    constraints = chosen.constraints if isinstance(chosen.constraints, Constraints) else Constraints()
     while best is not None and len(results) < runs + m - 1:
-        left = None if time_limit is None else began + time_limit - time.monotonic()
+        left = None if chosen.time_limit is None else began + chosen.time_limit - time.monotonic()
         if left is not None and left <= 0:
             break
-        base = replace(base, frozen_pairs=[*base.frozen_pairs, *best.removed, *best.added])
+        frozen = [*constraints.frozen_pairs, *best.removed, *best.added]
+        constraints = replace(constraints, frozen_pairs=frozen)
         try:
-            [other] = find_counterfactuals(black_box, graphs, constraints=base, time_limit=left, **options)
+            one = replace(chosen, runs=1, constraints=constraints, time_limit=left)
+            [other] = find_all(Request.of(black_box, graphs, dataset, one), progress)
         except NoPairAllowedError:
             break
-        except (BlackBoxError, Interrupted) as error:
+        except (StoppedError, Interrupted) as error:
             error.results = Counterfactuals([*results, *error.results])
             raise
         results.append(replace(other, run=len(results)))
@@ -67,6 +80,6 @@ def find_diverse(
 
 
 def _stack(graph: NDArray[np.generic]) -> Bits:
-    """Return edge vectors of what may be one graph, or several."""
+    """Return the edge vectors of one graph or of several."""
     one = graph.ndim == 1 or (graph.ndim == 2 and len(graph) > 1 and graph.shape[0] == graph.shape[1])
     return as_edge_vector(graph)[None] if one else as_edge_vectors(graph)

@@ -1,4 +1,4 @@
-"""What is asked for, checked once: it makes the jobs of a run, and a result of each record."""
+"""The input of a run, checked once: it creates the jobs of the driver, and a result for each record."""
 
 from __future__ import annotations
 
@@ -11,179 +11,163 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from countergraph.classifiers.model import Model
-from countergraph.errors import InputError, check_integers
+from countergraph.errors import InputError
 from countergraph.finding.constraints import Constraints
+from countergraph.finding.start import Start, start_flips
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, Label, as_edge_vectors
 from countergraph.oracle.answers import Labels, Scored
+from countergraph.oracle.described import DescribedModel
 from countergraph.oracle.oracle import Oracle
 from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
-from countergraph.results.vocabulary import Move, spoken, vocabulary
+from countergraph.results.vocabulary import Move, as_moves, vocabulary
 from countergraph.results.wording import why_nothing
-from countergraph.search.conversation import Reference
-from countergraph.search.evidence import Proven
 from countergraph.search.job import Job
 from countergraph.search.limits import NO_LIMITS, Limits
-from countergraph.search.methods import Phase, parse_method
+from countergraph.search.options import SearchOptions
+from countergraph.search.proof import Proof
+from countergraph.search.protocol import Flips, Reference
 from countergraph.search.record import Record
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Searches of some graphs, some runs each; the parameters are those of `find_counterfactuals`, as plain values."""
+    """Searches of some graphs with a black box."""
 
     oracle: Oracle
     edges: Bits
     cohort: GraphDataset | None
-    """The graphs with their names, if they have any."""
+    """The graphs as a dataset, if they were given as one."""
     dataset: GraphDataset | None
-    phases: tuple[Phase, ...]
-    k: int
-    max_calls: int
-    seed: int
-    target: Label | None
-    runs: tuple[int, ...]
-    constraints: Constraints | None
-    scores: bool
-    confirm: bool
+    """The labelled graphs that a search may use."""
+    options: SearchOptions
+    """The options; ``target`` is a label."""
+    starts: tuple[Flips | None, ...] = ()
+    """A known counterfactual of each graph; empty if there is none."""
 
     @classmethod
     def of(
         cls,
         black_box: object,
         graphs: GraphDataset | ArrayLike,
-        *,
-        method: str,
         dataset: GraphDataset | None,
-        k: int,
-        max_calls: int,
-        seed: int,
-        target: Label | None,
-        runs: int | Sequence[int],
-        constraints: Constraints | None,
-        scores: bool,
-        confirm: bool,
+        options: SearchOptions,
+        start: Start | None = None,
     ) -> Request:
-        """Check everything before anything is asked."""
-        phases = parse_method(method)
+        """Check everything before the first call."""
         cohort = graphs if isinstance(graphs, GraphDataset) else None
         edges = cohort.edges if cohort is not None else as_edge_vectors(graphs)  # type: ignore[arg-type]
         dataset = dataset if dataset is not None else cohort
-        check_integers(k=(k, 1), max_calls=(max_calls, 1), seed=(seed, 0))
-        _check_dataset(phases, dataset, edges)
-        if isinstance(black_box, Model) and cohort is not None:
+        _check_dataset(options, dataset, edges)
+        if isinstance(black_box, DescribedModel) and cohort is not None:
             black_box.check_fits(cohort)
         oracle = oracle_of(black_box)
-        if constraints is not None and not isinstance(constraints, Constraints):
-            raise InputError(f"constraints must be Constraints(...), not {constraints!r}")
-        if scores:
-            _check_scores(phases, oracle)
+        if options.constraints is not None and not isinstance(options.constraints, Constraints):
+            raise InputError(f"constraints must be Constraints(...), not {options.constraints!r}")
+        if options.scores and not oracle.has_probabilities:
+            raise InputError("scores=True needs probabilities, but the black box has no method predict_proba")
         classes = oracle.classes if dataset is None else dataset.classes
-        confirm = confirm or any(phase.learns for phase in phases)
-        numbers, target = _run_numbers(runs), _target(target, classes)
-        whole = (int(k), int(max_calls), int(seed))
-        return cls(oracle, edges, cohort, dataset, phases, *whole, target, numbers, constraints, scores, confirm)
+        resolved = replace(options, target=_target(options.target, classes))
+        starts = () if start is None else start_flips(start, edges, resolved)
+        return cls(oracle, edges, cohort, dataset, resolved, starts)
 
     def part(self, graphs: Sequence[int], runs: Sequence[int]) -> Request:
         """Return the searches of some of the graphs, in some runs."""
-        cohort = None if self.cohort is None else self.cohort.subset(graphs)
-        return replace(self, edges=self.edges[list(graphs)], cohort=cohort, runs=tuple(runs))
-
-    @property
-    def method(self) -> str:
-        """The name of the method, as it is listed."""
-        return "+".join(phase.name for phase in self.phases)
+        return replace(
+            self,
+            edges=self.edges[list(graphs)],
+            cohort=None if self.cohort is None else self.cohort.subset(graphs),
+            options=replace(self.options, runs=tuple(runs)),
+            starts=tuple(self.starts[graph] for graph in graphs) if self.starts else (),
+        )
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """The names of the classes, by label, where they have any."""
+        """The names of the classes, by label, if they are known."""
         return self.oracle.classes if self.dataset is None else self.dataset.classes
 
     @property
     def atlas(self) -> Atlas | None:
-        """What the regions are; where no data say so, by what a model was trained on."""
-        known = self.dataset if self.cohort is None else self.cohort
-        if known is not None:
-            return known.atlas
-        return self.oracle.black_box.atlas if isinstance(self.oracle.black_box, Model) else None
+        """The ROIs; if the data do not name them, those that the model was trained on."""
+        data = self.dataset if self.cohort is None else self.cohort
+        if data is not None:
+            return data.atlas
+        return self.oracle.black_box.atlas if isinstance(self.oracle.black_box, DescribedModel) else None
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """What, with graph, black box, method and dataset, determines the result; what is usual is left out."""
-        parameters: dict[str, Any] = {
-            "k": self.k,
-            "max_calls": self.max_calls,
-            "seed": self.seed,
-            "target": self.target,
-        }
-        if self.constraints is not None:
-            parameters["constraints"] = self.constraints.describe()
-        if self.scores:
-            parameters["scores"] = True
-        if not self.confirm:
-            parameters["confirm"] = False
-        return parameters
+        """The options that, with graph, black box, method and dataset, determine the result."""
+        return self.options.describe()
 
     @cached_property
     def _limits(self) -> list[Limits]:
-        if self.constraints is None:
+        constraints = self.options.constraints
+        if not isinstance(constraints, Constraints):
             return [NO_LIMITS] * len(self.edges)
-        return [self.constraints.limits(graph, self.atlas, self.dataset) for graph in self.edges]
+        return [constraints.limits(graph, self.atlas, self.dataset) for graph in self.edges]
 
     @cached_property
-    def _words(self) -> list[list[Move]]:
-        """For each graph, the moves that may be made as a whole, where the method speaks in those."""
-        if not any(phase.needs_moves for phase in self.phases):
+    def _moves(self) -> list[list[Move]]:
+        """The groups of pairs of each graph, if the method works on groups."""
+        if not self.options.parsed_method.uses_moves:
             return [[] for _ in self.edges]
         return [_moves(graph, self.atlas, limits) for graph, limits in zip(self.edges, self._limits, strict=True)]
 
     @cached_property
     def jobs(self) -> list[Job]:
-        """One for each graph and run, the runs of a graph next to each other."""
+        """One job per graph and run; the runs of a graph are consecutive."""
         jobs, reference = [], _reference(self.dataset)
-        for graph, limits, words in zip(self.edges, self._limits, self._words, strict=True):
-            moves = [move.flips for move in words]
-            for run in self.runs:
-                seed = _seed(graph, self.seed, run)
-                budget = (self.k, self.max_calls, seed, self.target)
-                jobs.append(Job(graph, self.phases, *budget, reference, limits, moves, self.confirm))
+        for index, graph in enumerate(self.edges):
+            limits, moves = self._limits[index], [move.flips for move in self._moves[index]]
+            start = self.starts[index] if self.starts else None
+            for run in self.options.run_numbers:
+                seed = _seed(graph, self.options.seed, run)
+                jobs.append(Job(graph, self.options, seed, reference, limits, moves, start))
         return jobs
 
-    def ask(self, batch: Bits) -> Labels | Scored:
-        """Ask the black box about a batch of graphs."""
-        answers = (self.oracle.ask_with_scores if self.scores else self.oracle.ask)(batch, self.classes)
+    def job_position(self, number: int) -> tuple[int, int]:
+        """Return the position of the graph, and the number of the run, of a job."""
+        index, run = divmod(number, len(self.options.run_numbers))
+        return index, self.options.run_numbers[run]
+
+    def classify(self, batch: Bits, numbers: Sequence[int]) -> Labels | Scored:
+        """Call the black box with a batch of graphs, given the number of the job of each."""
+        subjects = [self._subject_key(self.job_position(number)[0]) for number in numbers]
+        classify = self.oracle.classify_with_scores if self.options.scores else self.oracle.classify
+        answers = classify(batch, self.classes, subjects)
         labels = answers.labels if isinstance(answers, Scored) else answers
-        if self.target is not None and len(labels) and isinstance(self.target, str) != (labels.dtype.kind == "U"):
+        target = self.options.target
+        if target is not None and len(labels) and isinstance(target, str) != (labels.dtype.kind == "U"):
             raise InputError(
-                f"the target is {self.target!r}, but the black box answers classes such as {labels.tolist()[0]!r}"
+                f"the target is {target!r}, but the black box returns classes such as {labels.tolist()[0]!r}"
             )
         return answers
 
     def result(self, number: int, record: Record) -> Counterfactual:
-        """Return what came of a job."""
-        index, run = divmod(number, len(self.runs))
-        limits = self._limits[index]
+        """Return the result of a job."""
+        index, run = self.job_position(number)
+        limits, best = self._limits[index], record.valid_best
         result = Counterfactual(
             original=self.edges[index],
-            flips=None if record.best is None else np.sort(record.best),
-            original_class=record.label,
-            counterfactual_class=record.best_label,
-            calls_by_phase=record.calls,
-            method=self.method,
+            flips=None if best is None else np.sort(best),
+            original_label=record.label,
+            counterfactual_label=None if best is None else record.best_label,
+            calls_by_phase=dict(record.calls),
+            method=self.options.parsed_method.name,
             parameters=self.parameters,
             stopped=record.stopped or "interrupted",
-            trace=tuple(record.trace),
+            trace=() if best is None else tuple(record.trace),
             graph_index=index,
-            run=self.runs[run],
+            run=run,
             subject=self._subject(index),
+            named=self.cohort is not None,
             atlas=self.atlas,
-            moves=() if record.best is None else tuple(spoken(record.best, self._words[index])),
-            cost=None if limits.costs is None or record.best is None else limits.cost(record.best),
+            moves=() if best is None else tuple(as_moves(best, self._moves[index])),
+            cost=None if limits.costs is None or best is None else limits.cost(best),
             classes=self.classes,
-            certificate=self._certificate(record.proven),
+            certificate=self._certificate(record.proof),
         )
         return result if result.found else replace(result, why=self._why(result, record))
 
@@ -192,84 +176,73 @@ class Request:
             return self.cohort.names[index]
         return "The graph" if len(self.edges) == 1 else f"Graph {index}"
 
-    def _certificate(self, proven: Proven) -> Certificate:
-        """Return what is proven; under constraints, that nothing can be left out, and no more."""
+    def _subject_key(self, index: int) -> str | int:
+        """Return what a black box with subjects receives: the name of the subject, or the position of the graph."""
+        return index if self.cohort is None else self.cohort.names[index]
+
+    def _certificate(self, proof: Proof) -> Certificate:
+        """Return what is proven; under constraints, only 1-minimality."""
         free = not self.parameters.get("constraints")
-        return Certificate(*proven) if free else Certificate(minimal=proven.minimal)
+        return Certificate(*proof) if free else Certificate(minimal=proof.minimal)
 
     def _why(self, result: Counterfactual, record: Record) -> str:
-        target, *answered = (str(result.class_name(label)) for label in (self.target, *sorted(record.heard)))
-        wanted = None if self.target is None else target
-        return why_nothing(record.crossed, record.few_enough, record.limits.most, wanted, answered)
+        target, *answered = (
+            str(result.class_name(label)) for label in (self.options.target, *sorted(record.answered, key=str))
+        )
+        wanted = None if self.options.target is None else target
+        return why_nothing(record.flipped, record.flipped_within_most, record.limits.most, wanted, answered)
 
 
 def oracle_of(black_box: object) -> Oracle:
-    """Return an oracle around a black box. A `Model` is known by the names of its classes, not by their order."""
+    """Return an oracle around a black box. The classes of a `DescribedModel` are identified by name, not by order."""
     if isinstance(black_box, Oracle):
         return black_box
-    return Oracle(black_box, classes=black_box.classes if isinstance(black_box, Model) else None)
+    return Oracle(black_box, classes=black_box.classes if isinstance(black_box, DescribedModel) else None)
 
 
 def _reference(dataset: GraphDataset | None) -> Reference | None:
-    """Return what there is to learn from: nothing, if all labels are the same."""
+    """Return the labelled graphs; None if all labels are the same."""
     if dataset is None or np.unique(dataset.labels).size < 2:
         return None
     return Reference(dataset.edges, dataset.labels)
 
 
-def _check_dataset(phases: tuple[Phase, ...], dataset: object, edges: Bits) -> None:
+def _check_dataset(options: SearchOptions, dataset: object, edges: Bits) -> None:
     if dataset is not None and not isinstance(dataset, GraphDataset):
         raise InputError(f"dataset must be a GraphDataset, not {type(dataset).__name__}")
-    needing = [phase.name for phase in phases if phase.needs_dataset]
+    needing = [phase.name for phase in options.phases if phase.needs_dataset]
     if needing and _reference(dataset) is None:
-        learn = "learn" if len(needing) > 1 else "learns"
-        which = "labelled graphs" if dataset is None else "graphs of several classes, these are of one"
-        raise InputError(f"{' and '.join(needing)} {learn} from {which}: give a GraphDataset as dataset=")
+        found = "no dataset was given" if dataset is None else "all graphs of the dataset are in one class"
+        verb = "need" if len(needing) > 1 else "needs"
+        raise InputError(
+            f"{' and '.join(needing)} {verb} labelled graphs of several classes, but {found}: "
+            "pass a GraphDataset as dataset="
+        )
     if dataset is not None and dataset.edges.shape[1] != edges.shape[1]:
         raise InputError(
-            f"the graphs have {edges.shape[1]} pairs, the dataset {dataset.edges.shape[1]}: they differ in regions"
+            f"the graphs have {edges.shape[1]} pairs, but the dataset has {dataset.edges.shape[1]}: the ROIs differ"
         )
 
 
 def _moves(graph: Bits, atlas: Atlas | None, limits: Limits) -> list[Move]:
     if limits.keep_edges or limits.keep_connected:
-        raise InputError("whole moves cannot keep the number of edges, or the graph connected; choose another method")
+        raise InputError("the method 'moves' does not support keep_edges and keep_connected; choose another method")
     moves = vocabulary(graph, atlas)
     return moves if limits.allowed is None else [move for move in moves if limits.allowed[move.flips].all()]
 
 
-def _check_scores(phases: tuple[Phase, ...], oracle: Oracle) -> None:
-    if not any(phase.learns for phase in phases):
-        method = "+".join(phase.name for phase in phases)
-        raise InputError(f"scores=True is for searches that learn, such as 'learned'; {method!r} uses classes only")
-    if not oracle.has_probabilities:
-        raise InputError("scores=True needs probabilities, but the black box has no method predict_proba")
-
-
 def _target(target: Label | None, classes: tuple[str, ...] | None) -> Label | None:
+    """Return the label of the target class."""
     if target is None or classes is None:
-        return int(target) if isinstance(target, np.integer) else target
+        return target
     if isinstance(target, str) and target in classes:
         return classes.index(target)
-    if isinstance(target, int | np.integer) and 0 <= target < len(classes):
-        return int(target)
+    if isinstance(target, int) and 0 <= target < len(classes):
+        return target
     raise InputError(f"target must be one of the classes {', '.join(classes)} (or its label), not {target!r}")
 
 
 def _seed(graph: Bits, seed: int, run: int) -> np.random.SeedSequence:
-    """Seed a search by what it searches, not by where it stands, so that company never matters."""
+    """Seed a search by the content of the graph, not by its position, so that other graphs do not change it."""
     digest = hashlib.blake2b(np.packbits(graph).tobytes(), digest_size=8).digest()
     return np.random.SeedSequence([seed, run, int.from_bytes(digest, "little")])
-
-
-def _run_numbers(runs: int | Sequence[int]) -> tuple[int, ...]:
-    if not isinstance(runs, Sequence | range):
-        check_integers(runs=(runs, 1))
-        return tuple(range(runs))
-    for number in runs:
-        check_integers(runs=(number, 0))
-    if not runs:
-        raise InputError("runs must name at least one run")
-    if len(set(runs)) < len(runs):
-        raise InputError(f"runs must not name a run twice, as {list(runs)} does")
-    return tuple(int(number) for number in runs)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -162,6 +163,12 @@ class GraphDataset:
             None if self.attributes is None else self.attributes.iloc[rows],
             self.about,
         )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the dataset to one .npz file, which `countergraph.load_dataset` reads back equal."""
+        from countergraph.graphs.files import save_dataset
+
+        return save_dataset(self, path)
 
     def summary(self) -> pd.DataFrame:
         """Return one row for each class: its graphs, their edges and density, and what is known of the people."""

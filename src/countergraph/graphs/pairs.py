@@ -155,7 +155,7 @@ def as_edge_vectors(graphs: ArrayLike, name: str = "graphs") -> Bits:
     """
     array = _as_array(graphs, name)
     if array.ndim == 2:
-        if _looks_like_one_matrix(array):
+        if looks_like_one_matrix(array):
             raise GraphError(f"{name} must be a stack of graphs; a single adjacency matrix {array.shape} was given")
         roi_count(array.shape[1])
         return _as_bits(array, name)
@@ -178,7 +178,7 @@ def _as_array(graphs: ArrayLike, name: str) -> NDArray[np.generic]:
     return array
 
 
-def _looks_like_one_matrix(array: NDArray[np.generic]) -> bool:
+def looks_like_one_matrix(array: NDArray[np.generic]) -> bool:
     """Tell an adjacency matrix from a stack of as many edge vectors; an empty one could be either."""
     if array.shape[0] != array.shape[1] or len(array) < 2 or not (array == array.T).all():
         return False

@@ -1,8 +1,8 @@
-"""The shapes of black boxes: what each takes, and how edge vectors become that."""
+"""The input formats of black boxes, and how edge vectors are converted to them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,30 +12,44 @@ from countergraph.graphs.pairs import Bits, pairs_at, roi_count, to_adjacency
 if TYPE_CHECKING:
     import networkx as nx
 
-Ask = Callable[[Bits], Any]
+Subject = str | int
+Subjects = Sequence[Subject]
+"""The name of the subject of each graph, or its position if there are no names."""
+Call = Callable[[Bits, Subjects | None], Any]
+"""Calls a black box with edge vectors (batch, pairs) and, unless None, their subjects."""
 
 
-def _ask_adjacency(function: Callable[[Any], Any]) -> Ask:
-    return lambda edges: function(to_adjacency(edges))
+def _call_adjacency(function: Callable[..., Any]) -> Call:
+    return lambda edges, subjects: function(to_adjacency(edges), *_given(subjects))
 
 
-def _ask_edges(function: Callable[[Any], Any]) -> Ask:
-    return lambda edges: function(edges.copy())  # the driver goes on working with its own
+def _call_edges(function: Callable[..., Any]) -> Call:
+    return lambda edges, subjects: function(edges.copy(), *_given(subjects))  # the driver continues to use its array
 
 
-def _ask_networkx(function: Callable[[Any], Any]) -> Ask:
-    return lambda edges: [function(to_networkx(row)) for row in edges]
+def _call_networkx(function: Callable[..., Any]) -> Call:
+    def call(edges: Bits, subjects: Subjects | None) -> list[Any]:
+        if subjects is None:
+            return [function(to_networkx(row)) for row in edges]
+        return [function(to_networkx(row), subject) for row, subject in zip(edges, subjects, strict=True)]
+
+    return call
 
 
-ADAPTERS: dict[str, Callable[[Callable[[Any], Any]], Ask]] = {
-    "adjacency": _ask_adjacency,
-    "edges": _ask_edges,
-    "networkx": _ask_networkx,
+def _given(subjects: Subjects | None) -> tuple[Any, ...]:
+    """Return the second argument of a black box, an array; no argument without subjects."""
+    return () if subjects is None else (np.array(subjects),)
+
+
+ADAPTERS: dict[str, Callable[[Callable[..., Any]], Call]] = {
+    "adjacency": _call_adjacency,
+    "edges": _call_edges,
+    "networkx": _call_networkx,
 }
 
 
 def to_networkx(edges: Bits) -> nx.Graph:
-    """Turn one edge vector into a networkx graph on the vertices 0, 1, ..., n - 1."""
+    """Convert one edge vector to a networkx graph on the nodes 0, 1, ..., n - 1."""
     import networkx as nx  # slow to import
 
     n_rois = roi_count(edges.size)

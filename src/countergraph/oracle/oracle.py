@@ -1,4 +1,4 @@
-"""The oracle: one batch question, counted, checked, split and, if wished, remembered."""
+"""The oracle: calls a black box with batches of graphs, counts the calls and checks the answers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError, check_integers
-from countergraph.graphs.pairs import Bits, Floats, Label, digests, roi_count
-from countergraph.oracle.adapters import ADAPTERS, Ask
-from countergraph.oracle.answers import Labels, Scored, read_answers, spelled, to_labels
+from countergraph.graphs.pairs import Bits, Floats, Label, digests, looks_like_one_matrix, roi_count
+from countergraph.oracle.adapters import ADAPTERS, Call, Subjects
+from countergraph.oracle.answers import Labels, Scored, apply_meanings, read_answers, to_labels
 
 BATCH_BYTES = 256 * 2**20
-Known = TypeVar("Known")
+"""The memory of a batch of adjacency matrices, unless ``batch_size`` is given."""
+Cached = TypeVar("Cached")
 
 
 class Oracle:
-    """Ask a black box for classes.
+    """A black box behind one interface.
 
     Parameters
     ----------
@@ -27,27 +28,32 @@ class Oracle:
     input
         What it takes: ``"adjacency"``, a uint8 array (batch, n, n); ``"edges"``, a bool array (batch, pairs);
         ``"networkx"``, one ``networkx.Graph`` at a time. By default ``"edges"`` for an object with ``predict``
-        (scikit-learn's shape) and ``"adjacency"`` for a plain callable.
+        (as in scikit-learn) and ``"adjacency"`` for a plain callable.
     classes
-        The names of the classes, by label. With them, an answer must be a label (0, 1, ...) or a name, and becomes a
-        label; without, any integer or string is a class. For other answers, what they mean: ``{-1: "TD", 1: "ASD"}``.
+        The names of the classes, by label. With names, an answer must be a label (0, 1, ...) or a name, and becomes a
+        label; without, any integer or string is a class. A mapping translates other answers:
+        ``{-1: "TD", 1: "ASD"}``.
     remember
-        Keep every answer, and never compute the same graph twice. ``asked`` still counts every question. A black box
-        that contradicts itself is then taken at its first word, which no search can confirm: not for such a one.
+        Cache every answer, and never compute the same graph twice. ``asked`` still counts every call. Do not use with
+        a non-deterministic classifier: the cached first answer cannot be re-checked.
     check_repeats
-        Ask every graph twice, the second time in reverse order, and warn (`InconsistentAnswersWarning`) if an answer
-        changes. Costs twice the computing, not counted in ``asked``.
+        Compute every graph twice, the second time in reverse order, and warn (`InconsistentAnswersWarning`) if an
+        answer changes. This doubles the computing time; the second computation does not count in ``asked``.
     batch_size
-        The most graphs that the black box gets at once; by default as many as fit in a quarter of a gigabyte.
+        The maximum number of graphs per batch; by default as many as fit in a quarter of a gigabyte.
+    with_subjects
+        Call ``black_box(batch, subjects)``, so that a classifier can use confounds (age, site, motion) or features of
+        each subject. ``subjects`` is an array with the name of the subject of each graph, or with the position of the
+        graph if it is not part of a `GraphDataset`.
 
     Attributes
     ----------
     asked : int
-        Questions so far. This is the cost that searches are measured by.
+        The number of calls so far. This is the cost of a search.
     computed : int
-        Graphs that the black box was given so far.
+        The number of graphs that the black box has received so far.
     inconsistent : int
-        Graphs that were answered differently the second time (only with ``check_repeats``).
+        The number of graphs with a different second answer (only with ``check_repeats``).
     """
 
     def __init__(
@@ -59,10 +65,11 @@ class Oracle:
         remember: bool = False,
         check_repeats: bool = False,
         batch_size: int | None = None,
+        with_subjects: bool = False,
     ) -> None:
         has_predict = callable(getattr(black_box, "predict", None))
         if not has_predict and any(each.__module__.startswith("torch.nn") for each in type(black_box).__mro__):
-            raise InputError(f"{type(black_box).__name__} is a network of torch: wrap it in TorchModel(...)")
+            raise InputError(f"{type(black_box).__name__} is a torch module: wrap it in TorchModel(...)")
         if not has_predict and not callable(black_box):
             raise InputError(f"black_box must be callable or have a predict method; {type(black_box).__name__} is not")
         kind = input or ("edges" if has_predict else "adjacency")
@@ -77,143 +84,184 @@ class Oracle:
         self.classes = None if names is None else tuple(names)
         self.check_repeats = check_repeats
         self.batch_size = batch_size
+        self.with_subjects = with_subjects
         self.asked = self.computed = self.inconsistent = 0
-        self._ask = ADAPTERS[kind](black_box.predict if has_predict else black_box)  # type: ignore[attr-defined,arg-type]
-        self._answers: dict[bytes, Label] | None = {} if remember else None
-        self._shares: dict[bytes, list[float]] = {}
+        self._predict = ADAPTERS[kind](black_box.predict if has_predict else black_box)  # type: ignore[attr-defined,arg-type]
+        self._label_cache: dict[object, Label] | None = {} if remember else None
+        self._probability_cache: dict[object, list[float]] = {}
         self._answered: set[Label] = set()
 
     def __repr__(self) -> str:
         return f"Oracle({type(self.black_box).__name__}, input={self.input!r}, asked={self.asked})"
 
-    def ask(self, edges: Bits, classes: Sequence[str] | None = None) -> Labels:
+    def ask(self, edges: Bits, classes: Sequence[str] | None = None, subjects: Subjects | None = None) -> Labels:
         """Return the class of each graph (batch, pairs).
 
-        ``classes``, the names by which the asker counts labels, turn answers into its labels.
+        Parameters
+        ----------
+        edges
+            Edge vectors (batch, pairs).
+        classes
+            The names of the classes in the order in which the caller numbers them; the answers become these labels.
+        subjects
+            The subject of each graph, for ``with_subjects=True``; by default its position in the batch.
         """
-        if getattr(edges, "ndim", None) != 2:
-            raise InputError("an oracle is asked about edge vectors, an array of shape (batch, pairs)")
+        array = np.asarray(edges)
+        if array.ndim != 2:
+            raise InputError(f"Oracle.ask takes edge vectors (batch, pairs), not an array of shape {array.shape}")
+        if looks_like_one_matrix(array):
+            raise InputError(
+                f"Oracle.ask takes edge vectors (batch, pairs), but this is one adjacency matrix {array.shape}: "
+                "take its upper triangle, matrix[np.triu_indices(n, 1)][None]"
+            )
+        return self.classify(array, classes, subjects)
+
+    def classify(self, edges: Bits, classes: Sequence[str] | None = None, subjects: Subjects | None = None) -> Labels:
+        """Do the same as `ask`, for edge vectors that are known to be a batch."""
         wanted = None if classes is None else tuple(classes)
         if wanted is not None and self.classes is not None and not set(self.classes) <= set(wanted):
             raise InputError(
-                f"the oracle's classes are {', '.join(self.classes)}, but the data's are {', '.join(wanted)}"
+                f"the classes of the oracle are {', '.join(self.classes)}, but the classes of the data are "
+                f"{', '.join(wanted)}"
             )
         self.asked += len(edges)
-        answers = self._labels(edges)
+        answers = self._labels(edges, self._subjects(edges, subjects))
         self._answered.update(np.unique(answers).tolist())
         if wanted is None and self.classes is None and len({isinstance(each, str) for each in self._answered}) > 1:
-            raise AnswerError("the black box answered integers before, and strings now, or the contrary")
+            raise AnswerError("the black box returned integers in one batch and strings in another; return one type")
         return to_labels(answers, self.classes, wanted, self._possible)
 
-    def ask_with_scores(self, edges: Bits, classes: Sequence[str] | None = None) -> Scored:
-        """Return the class of each graph with the probabilities of all classes; this counts as one question a graph.
+    def classify_with_scores(
+        self, edges: Bits, classes: Sequence[str] | None = None, subjects: Subjects | None = None
+    ) -> Scored:
+        """Return the class of each graph, and the probabilities of all classes; this is one call per graph.
 
-        The class is what ``predict`` says, as in `ask`. ``predict_proba`` gets the same graphs; where the two disagree,
-        as they may, the class counts. Its columns are the ``classes_`` of the black box if it has any, else the labels
-        0, 1, ...; those that mean the same class are added up.
+        The class is the answer of ``predict``. ``predict_proba`` receives the same graphs; if the two disagree, the
+        class counts. The columns of ``predict_proba`` are the ``classes_`` of the black box if it has any, else the
+        labels 0, 1, ...; columns of the same class are added up.
         """
-        labels = self.ask(edges, classes)
-        shares = self._probabilities(edges)
-        own = getattr(self.black_box, "classes_", range(shares.shape[1]))
-        if len(own) != shares.shape[1]:
-            raise AnswerError(f"predict_proba gave {shares.shape[1]} probabilities a graph for {len(own)} classes_")
+        labels = self.classify(edges, classes, subjects)
+        probabilities = self._probabilities(edges, self._subjects(edges, subjects))
+        own = getattr(self.black_box, "classes_", range(probabilities.shape[1]))
+        if len(own) != probabilities.shape[1]:
+            raise AnswerError(
+                f"predict_proba returned {probabilities.shape[1]} probabilities per graph for {len(own)} classes_"
+            )
         wanted = None if classes is None else tuple(classes)
         columns = to_labels(self._read(own, len(own)), self.classes, wanted, self._possible)
-        strange = [label for label in labels.tolist() if label not in columns.tolist()]
-        if strange:
+        unexpected = [label for label in labels.tolist() if label not in columns.tolist()]
+        if unexpected:
             raise AnswerError(
-                f"predict answered {strange[0]!r}, but the columns of predict_proba are {columns.tolist()}: set the "
+                f"predict returned {unexpected[0]!r}, but the columns of predict_proba are {columns.tolist()}: set "
                 "classes_ of the black box to the classes in the order of its columns"
             )
         first = [columns.tolist().index(label) for label in dict.fromkeys(columns.tolist())]
-        return Scored(labels, shares @ (columns[:, None] == columns[first]), columns[first])
-
-    @property
-    def _possible(self) -> list[Label]:
-        """All that the black box may answer, if it says so as those of scikit-learn do, or all that it has answered."""
-        known = getattr(self.black_box, "classes_", None)
-        return sorted(self._answered, key=str) if known is None else list(np.asarray(known).tolist())
+        return Scored(labels, probabilities @ (columns[:, None] == columns[first]), columns[first])
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether the black box has ``predict_proba``. Searches ask for probabilities with ``scores=True`` only."""
+        """Whether the black box has ``predict_proba``. Searches use it only with ``scores=True``."""
         return callable(getattr(self.black_box, "predict_proba", None))
 
-    def probabilities(self, edges: Bits) -> Floats:
+    def probabilities(self, edges: Bits, subjects: Subjects | None = None) -> Floats:
         """Return the probability of each class for each graph (batch, pairs), shape (batch, classes)."""
         self.asked += len(edges)
-        return self._probabilities(edges)
+        return self._probabilities(edges, self._subjects(edges, subjects))
 
-    def _probabilities(self, edges: Bits) -> Floats:
-        if not self.has_probabilities:
-            raise InputError("this black box gives no probabilities: it has no method predict_proba")
-        if self._answers is None:
-            return self._compute_probabilities(edges)
-        rows = self._recall(edges, self._shares, lambda fresh: self._compute_probabilities(fresh).tolist())
-        return np.array(rows) if rows else np.empty((0, 0))
+    @property
+    def _possible(self) -> list[Label]:
+        """All possible answers, from ``classes_`` as in scikit-learn; else all answers so far."""
+        known = getattr(self.black_box, "classes_", None)
+        return sorted(self._answered, key=str) if known is None else list(np.asarray(known).tolist())
 
-    def _compute_probabilities(self, edges: Bits) -> Floats:
-        ask = ADAPTERS[self.input](self.black_box.predict_proba)  # type: ignore[attr-defined]
-        parts = [np.asarray(self._call(ask, part), dtype=np.float64) for part in self._split(edges)]
-        shares = np.concatenate(parts) if parts else np.empty((0, 0))
-        if shares.ndim != 2 or len(shares) != len(edges) or not np.allclose(shares.sum(axis=1), 1, atol=1e-3):
-            raise AnswerError(
-                f"predict_proba must give probabilities that add up to 1 for each of the {len(edges)} graphs; "
-                f"it gave an array of shape {shares.shape}"
-            )
-        return shares
+    def _subjects(self, edges: Bits, subjects: Subjects | None) -> Subjects | None:
+        if not self.with_subjects:
+            return None
+        return list(range(len(edges))) if subjects is None else list(subjects)
 
-    def _labels(self, edges: Bits) -> Labels:
-        if self._answers is None:
-            return self._compute(edges)
-        answers = self._recall(edges, self._answers, lambda fresh: self._compute(fresh).tolist())
+    def _labels(self, edges: Bits, subjects: Subjects | None) -> Labels:
+        if self._label_cache is None:
+            return self._compute_labels(edges, subjects)
+        answers = self._cached(edges, subjects, self._label_cache, lambda *new: self._compute_labels(*new).tolist())
         return read_answers(answers, len(edges))
 
-    def _recall(self, edges: Bits, known: dict[bytes, Known], compute: Callable[[Bits], list[Known]]) -> list[Known]:
-        keys = digests(edges)
-        fresh = {key: row for row, key in enumerate(keys) if key not in known}
-        if fresh:
-            known.update(zip(fresh, compute(edges[list(fresh.values())]), strict=True))
-        return [known[key] for key in keys]
+    def _probabilities(self, edges: Bits, subjects: Subjects | None) -> Floats:
+        if not self.has_probabilities:
+            raise InputError("this black box returns no probabilities: it has no method predict_proba")
+        if self._label_cache is None:
+            return self._compute_probabilities(edges, subjects)
+        compute = self._compute_probabilities
+        rows = self._cached(edges, subjects, self._probability_cache, lambda *new: compute(*new).tolist())
+        return np.array(rows) if rows else np.empty((0, 0))
 
-    def _compute(self, edges: Bits) -> Labels:
-        parts = [self._ask_once(part) for part in self._split(edges)]
+    def _cached(
+        self,
+        edges: Bits,
+        subjects: Subjects | None,
+        cache: dict[object, Cached],
+        compute: Callable[[Bits, Subjects | None], list[Cached]],
+    ) -> list[Cached]:
+        keys: list[object] = list(digests(edges))
+        if subjects is not None:
+            keys = list(zip(keys, subjects, strict=True))
+        new = {key: row for row, key in enumerate(keys) if key not in cache}
+        if new:
+            rows = list(new.values())
+            chosen = None if subjects is None else [subjects[row] for row in rows]
+            cache.update(zip(new, compute(edges[rows], chosen), strict=True))
+        return [cache[key] for key in keys]
+
+    def _compute_labels(self, edges: Bits, subjects: Subjects | None) -> Labels:
+        parts = [self._checked_labels(*part) for part in self._batches(edges, subjects)]
         if len(parts) == 1:
             return parts[0]
         return read_answers(np.concatenate(parts) if parts else [], len(edges))
 
-    def _split(self, edges: Bits) -> list[Bits]:
-        step = self.batch_size or max(1, BATCH_BYTES // (8 * roi_count(edges.shape[1]) ** 2))
-        return [edges[start : start + step] for start in range(0, len(edges), step)]
+    def _compute_probabilities(self, edges: Bits, subjects: Subjects | None) -> Floats:
+        call = ADAPTERS[self.input](self.black_box.predict_proba)  # type: ignore[attr-defined]
+        batches = self._batches(edges, subjects)
+        parts = [np.asarray(self._call(call, *part), dtype=np.float64) for part in batches]
+        result = np.concatenate(parts) if parts else np.empty((0, 0))
+        if result.ndim != 2 or len(result) != len(edges) or not np.allclose(result.sum(axis=1), 1, atol=1e-3):
+            raise AnswerError(
+                f"predict_proba must return probabilities that sum to 1 for each of the {len(edges)} graphs; "
+                f"it returned an array of shape {result.shape}"
+            )
+        return result
 
-    def _ask_once(self, edges: Bits) -> Labels:
-        labels = self._answer(edges)
+    def _batches(self, edges: Bits, subjects: Subjects | None) -> list[tuple[Bits, Subjects | None]]:
+        step = self.batch_size or max(1, BATCH_BYTES // (8 * roi_count(edges.shape[1]) ** 2))
+        parts = [slice(start, start + step) for start in range(0, len(edges), step)]
+        return [(edges[part], None if subjects is None else subjects[part]) for part in parts]
+
+    def _checked_labels(self, edges: Bits, subjects: Subjects | None) -> Labels:
+        labels = self._answers(edges, subjects)
         if self.check_repeats:
-            changed = int((labels != self._answer(edges[::-1])[::-1]).sum())
+            again = self._answers(edges[::-1], None if subjects is None else subjects[::-1])[::-1]
+            changed = int((labels != again).sum())
             if changed and not self.inconsistent:
                 warnings.warn(
-                    "the black box answers differently when asked the same graph twice "
-                    f"({changed} of {len(edges)} graphs); a counterfactual of it may not be one the next time",
+                    "the black box gives different answers to the same graph "
+                    f"({changed} of {len(edges)} graphs); its counterfactuals may not be reproducible",
                     InconsistentAnswersWarning,
                     stacklevel=2,
                 )
             self.inconsistent += changed
         return labels
 
-    def _answer(self, edges: Bits) -> Labels:
-        return self._read(self._call(self._ask, edges), len(edges))
+    def _answers(self, edges: Bits, subjects: Subjects | None) -> Labels:
+        return self._read(self._call(self._predict, edges, subjects), len(edges))
 
     def _read(self, answers: Any, count: int) -> Labels:  # noqa: ANN401
         labels = read_answers(answers, count)
-        return spelled(labels, self.meanings) if self.meanings else labels
+        return apply_meanings(labels, self.meanings) if self.meanings else labels
 
-    def _call(self, ask: Ask, edges: Bits) -> Any:  # noqa: ANN401
+    def _call(self, call: Call, edges: Bits, subjects: Subjects | None) -> Any:  # noqa: ANN401
         self.computed += len(edges)
         try:
-            return ask(edges)
+            return call(edges, subjects)
         except BlackBoxError:
             raise
         except Exception as error:
-            raise BlackBoxError(
-                f"the black box raised {type(error).__name__} when asked {len(edges)} graphs as {self.input}: {error}"
-            ) from error
+            given = f"{len(edges)} graphs as {self.input}" + ("" if subjects is None else " and their subjects")
+            raise BlackBoxError(f"the black box raised {type(error).__name__} for {given}: {error}") from error

@@ -23,7 +23,7 @@ def plot_counterfactual(result: Counterfactual, axes: Axes | None = None) -> Axe
     those with the most changes are.
     """
     axes = board(axes, 11, 7.2)
-    before, after = result.class_name(result.original_class), result.class_name(result.counterfactual_class)
+    before, after = result.class_name(result.original_label), result.class_name(result.counterfactual_label)
     names = [plain(str(name)) for name in (before, after) if name is not None]
     title = f"{plain(result.subject)}: {' → '.join(names)}" + ("" if result.found else ", no counterfactual found")
     axes.text(0.5, 0.96, title, ha="center", va="center", fontsize=15, color=INK, transform=axes.transAxes)

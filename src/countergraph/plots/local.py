@@ -18,7 +18,7 @@ def plot_local(explanation: LocalExplanation, axes: Axes | None = None, k: int =
     """Draw the ``k`` pairs most often removed and the ``k`` most often added, with 95% intervals, beside the brain."""
     axes = board(axes, 13, 7)
     example, top = explanation.example, explanation.top(k)
-    name, count = example.class_name(example.original_class), len(explanation.results.found)
+    name, count = example.class_name(example.original_label), len(explanation.results.found)
     title = f"{plain(example.subject)}: what makes it {plain(str(name))}, from {count} counterfactuals"
     axes.text(0.5, 0.96, title, ha="center", va="center", fontsize=14, color=INK, transform=axes.transAxes)
     for change, bottom in (("removed", 0.54), ("added", 0.1)):

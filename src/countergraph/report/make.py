@@ -1,92 +1,90 @@
-"""From a black box and a cohort to a report: many searches for the cohort, more for some people, and what is proven."""
+"""Make a report of a cohort: searches for all subjects, more searches for some of them, and certificates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Unpack
 
-from countergraph.errors import BlackBoxError, InputError, Interrupted, check_integers
+from countergraph.errors import InputError, Interrupted, StoppedError, check_integers
 from countergraph.explain.quality import typical_people
-from countergraph.finding.constraints import Constraints
-from countergraph.finding.find import find_counterfactuals
+from countergraph.finding.find import ProgressCallback, find_all
+from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Label
 from countergraph.report.report import Report
 from countergraph.results.counterfactual import Counterfactuals
-from countergraph.search.driver import Progress
-from countergraph.search.methods import parse_method
-from countergraph.store.resume import resume_counterfactuals
+from countergraph.search.methods import Method, Phase
+from countergraph.search.options import SearchKeywords, SearchOptions, shows_search_options
+from countergraph.search.protocol import SearchFunction
+from countergraph.store.resume import resume_all
 from countergraph.store.store import Store
 
+DEFAULT_RUNS = 5
 
+
+@shows_search_options
 def make_report(
     black_box: object,
     data: GraphDataset,
-    method: str = "ofs+obs",
+    method: str | Phase | Method | SearchFunction = "ofs+obs",
     *,
-    runs: int = 5,
     subjects: Sequence[str] | int = 4,
     local_runs: int = 200,
-    k: int = 5,
-    max_calls: int = 2000,
-    seed: int = 0,
-    constraints: Constraints | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    diverse: int = 1,
+    progress: ProgressCallback | None = None,
     store: Store | None = None,
     box: str | None = None,
-    scores: bool = False,
-    target: Label | None = None,
-    confirm: bool = True,
-    diverse: int = 1,
+    **options: Unpack[SearchKeywords],
 ) -> Report:
-    """Explain a whole cohort, and some of its people in depth.
+    """Explain a whole cohort, and some of its subjects in detail.
 
-    Importance takes many independent counterfactuals, which ``method`` finds. What a person is told is the closest one
-    that is known, so all graphs are searched once more together, by ``learned``, unless ``method`` learns itself or
-    speaks in whole moves.
+    Importance needs many independent counterfactuals, which ``method`` finds. The explanation of a single subject is
+    the closest known counterfactual. So all graphs are searched once more with ``"learned"``, unless ``method`` is a
+    joint method or changes groups of pairs.
 
     Parameters
     ----------
-    black_box, data, method, k, max_calls, seed, constraints, progress, scores, target, confirm
+    black_box, data, method, progress
         As in `find_counterfactuals`.
-    runs
-        Searches for each graph of the cohort.
     subjects
-        Whom to show one by one: their names, or how many to choose.
+        The subjects that are shown one by one: their names, or how many to select.
     local_runs
-        Searches for each of them.
+        The number of searches for each of them.
     diverse
-        How many counterfactuals that differ to tell each of them, of those found.
+        The number of different counterfactuals to show for each of them, as far as they were found.
     store, box
-        Keep every finished search in a store, and go on where an earlier report stopped (see
-        `resume_counterfactuals`).
+        Store every finished search, and continue where an earlier report stopped (see `resume_counterfactuals`).
+    **options
+        See `SearchOptions`; ``runs``, the number of searches per graph of the cohort, is 5 by default.
     """
     if not isinstance(data, GraphDataset):
-        raise InputError(f"a report is of a GraphDataset, not of a {type(data).__name__}")
+        raise InputError(f"make_report takes a GraphDataset, not a {type(data).__name__}")
     if isinstance(subjects, int) and subjects < 0:
         raise InputError(f"subjects must be names or a number of at least 0, not {subjects}")
-    check_integers(diverse=(diverse, 1))
+    check_integers(diverse=(diverse, 1), local_runs=(local_runs, 1))
     subjects = [subjects] if isinstance(subjects, str) else subjects
     for name in () if isinstance(subjects, int) else subjects:
-        data.index(name)  # refuses a name that is not there before anything is searched
-    options: dict[str, Any] = {"k": k, "max_calls": max_calls, "seed": seed, "progress": progress}
-    options |= {"constraints": constraints, "scores": scores, "target": target, "confirm": confirm}
-    find: Callable[..., Counterfactuals] = find_counterfactuals
-    if store is not None:
-        find = partial(resume_counterfactuals, store, box=box)
-    results = find(black_box, data, method, runs=runs, **options)
+        data.index(name)  # raises for an unknown name before the first search
+    options.setdefault("runs", DEFAULT_RUNS)
+    chosen = SearchOptions(method, **options)
+
+    def find(graphs: GraphDataset, options: SearchOptions) -> Counterfactuals:
+        if store is not None:
+            return resume_all(store, black_box, graphs, data, options, box, progress)
+        return find_all(Request.of(black_box, graphs, data, options), progress)
+
+    results = find(data, chosen)
     names = typical_people(results, data, subjects) if isinstance(subjects, int) else list(subjects)
     local: dict[str, Counterfactuals] = {}
     closest = Counterfactuals([])
     try:
         for name in names:
-            local[name] = find(black_box, data.subset([name]), method, data, runs=local_runs, **options)
-        if names and not any(phase.learns or phase.needs_moves for phase in parse_method(method)):
-            closest = find(black_box, data, "learned", **options)
+            local[name] = find(data.subset([name]), replace(chosen, runs=local_runs))
+        if names and not chosen.parsed_method.is_joint and not chosen.parsed_method.uses_moves:
+            closest = find(data, replace(chosen, method="learned", runs=1))
         return Report(black_box, data, results, local, closest=closest, diverse=diverse).certified()
-    except (BlackBoxError, KeyboardInterrupt) as error:
-        stopped = error if isinstance(error, BlackBoxError | Interrupted) else Interrupted("interrupted")
+    except (StoppedError, KeyboardInterrupt) as error:
+        stopped = error if isinstance(error, StoppedError | Interrupted) else Interrupted("interrupted")
         stopped.results = Counterfactuals([*results, *chain(*local.values()), *closest, *stopped.results])
         raise stopped from error.__cause__

@@ -21,9 +21,9 @@ from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import Litmus, litmus, used_vertices
 from countergraph.explain.local import LocalExplanation
 from countergraph.explain.plausibility import COLUMNS, plain_results, plausibility
-from countergraph.finding.prove import certify
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.files import write_atomic
+from countergraph.proofs.certify import certify
 from countergraph.report.files import write_tables
 from countergraph.report.tables import (
     agreement,
@@ -139,7 +139,7 @@ class Report:
         sought = [each for each in self.results if each.stopped != "already in target class"]
         advice = "" if "learned" in self.facts["method"] else ' The method "learned" finds more.'
         for label, name in enumerate(self.data.classes) if self.results.found else ():
-            own = Counterfactuals([each for each in sought if each.original_class == label])
+            own = Counterfactuals([each for each in sought if each.original_label == label])
             if 2 * len(own.found) < len(own):
                 said.append(
                     f"Only {len(own.found)} of {len(own)} searches of graphs that are classified as {name} found a "

@@ -10,8 +10,8 @@ import pandas as pd
 from countergraph.classifiers.model import Model
 from countergraph.explain.plausibility import COLUMNS, plausibility
 from countergraph.explain.quality import PERCENTILES, compare_with_optimum
-from countergraph.finding.white_box import white_box
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.proofs.optimum import white_box
 from countergraph.results.counterfactual import Counterfactuals
 
 
@@ -35,7 +35,7 @@ def model_table(black_box: object, data: GraphDataset, results: Counterfactuals)
 
 def agreement(data: GraphDataset, results: Counterfactuals) -> float:
     """Return the share of the graphs that the classifier calls what they are labelled."""
-    asked = {each.graph_index: each.original_class for each in results if each.original_class is not None}
+    asked = {each.graph_index: each.original_label for each in results if each.original_label is not None}
     return float(np.mean([label == data.labels[index] for index, label in asked.items()])) if asked else math.nan
 
 
@@ -43,7 +43,7 @@ def search_table(data: GraphDataset, results: Counterfactuals) -> pd.DataFrame:
     """Return how the search went, by the class that the classifier gives."""
     rows = []
     for label, name in enumerate(data.classes):
-        own = Counterfactuals([each for each in results if each.original_class == label])
+        own = Counterfactuals([each for each in results if each.original_label == label])
         if not len(own):
             continue
         row: dict[str, object] = {"classified as": name, "searches": len(own), "found": len(own.found)}

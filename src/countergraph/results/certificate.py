@@ -1,4 +1,4 @@
-"""What is proven about a counterfactual."""
+"""The properties of a counterfactual that are proven."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from countergraph.results.wording import count
 
-Proof = Literal["nothing", "1-minimal", "none closer", "optimal"]
+Strength = Literal["nothing", "1-minimal", "none closer", "optimal"]
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is proven about a counterfactual, and what the proof cost.
+    """The properties of a counterfactual that are proven, and the cost of the proof.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class Certificate:
     optimal
         No counterfactual has fewer changes.
     calls
-        The questions that the proof took, beside those of the search; none, where these are the proof.
+        The calls of the proof in addition to those of the search.
     """
 
     minimal: bool = False
@@ -32,8 +32,8 @@ class Certificate:
     calls: int = 0
 
     @property
-    def proof(self) -> Proof:
-        """The strongest that is proven, in a word."""
+    def proof(self) -> Strength:
+        """The strongest property that is proven."""
         if self.optimal:
             return "optimal"
         if self.radius:
@@ -42,20 +42,20 @@ class Certificate:
 
     @property
     def sentence(self) -> str:
-        """What is proven, in words; nothing if nothing is."""
-        return self.told()
+        """The proven properties as sentences; empty if nothing is proven."""
+        return self.describe()
 
-    def told(self, wanted: str | None = None) -> str:
-        """Return the sentence; ``wanted`` is the class that was to be reached, where not any other would do."""
-        such = "counterfactual" if wanted is None else f"counterfactual that is classified as {wanted}"
+    def describe(self, target: str | None = None) -> str:
+        """Return the sentences; ``target`` is the class to reach, if not any other class counts."""
+        noun = "counterfactual" if target is None else f"counterfactual that is classified as {target}"
         if self.optimal:
-            return f"No {such} has fewer changes."
+            return f"No {noun} has fewer changes."
         parts = []
         if self.minimal:
             parts.append("No single change can be left out.")
         if self.radius:
             fewer = "" if self.radius == 1 else " or fewer"
-            parts.append(f"There is no {such} with {count(self.radius, 'change')}{fewer}.")
+            parts.append(f"There is no {noun} with {count(self.radius, 'change')}{fewer}.")
         return " ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Certificate:
-        """Make a certificate from what `to_dict` returned."""
+        """Make a certificate from the values that `to_dict` returned."""
         return cls(plain["minimal"], plain["radius"], plain["optimal"], plain["calls"])
 
 

@@ -1,120 +1,126 @@
-"""What was found: the graph, the pairs to change, the classes, and what it cost."""
+"""The outcome of a search, and of many."""
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import Any, ClassVar, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import (
-    Bits,
-    Indices,
-    Label,
-    pair_count,
-    pair_position,
-    pairs_at,
-    roi_count,
-    to_adjacency,
-)
+from countergraph.graphs.pairs import Bits, Indices, Label, pairs_at, roi_count, to_adjacency
 from countergraph.results.certificate import NOTHING_PROVEN, Certificate
 from countergraph.results.plottable import Plottable
 from countergraph.results.vocabulary import Move
-from countergraph.results.wording import (
-    Connection,
-    count,
-    counterfactual_sentence,
-    moves_sentence,
-    nothing_found_sentence,
-)
+from countergraph.results.wording import count
 
-FORMAT = "countergraph-counterfactual/2"
-SHOWN = 20
-"""How many results a notebook shows."""
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_ROWS = 20
+"""The number of results that a notebook shows."""
 Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual(Plottable):
-    """The outcome of one search, whether it found something (``found``) or not.
+    """The outcome of one search, whether it found a counterfactual (``found``) or not.
 
-    A spent budget is an outcome too: ``stopped`` says why the search ended, and the closest counterfactual until then
-    is kept.
+    A spent budget is an outcome, too: ``stopped`` is the reason why the search ended, and the closest counterfactual up
+    to then is kept.
     """
 
     _plots: ClassVar = ("counterfactual",)
     original: Bits
     """The graph that was explained, as an edge vector."""
     flips: Indices | None
-    """The positions of the changed pairs, increasing; None if nothing was found."""
-    original_class: Label | None
-    """The class of the graph; None if the search ended before it was asked."""
-    counterfactual_class: Label | None
-    """The class after the changes; None if nothing was found."""
+    """The positions of the changed pairs, increasing; None if no counterfactual was found."""
+    original_label: Label | None
+    """The class of the graph as the search sees it; None if the search ended before the first call."""
+    counterfactual_label: Label | None
+    """The class of the counterfactual as the search sees it; None if no counterfactual was found."""
     calls_by_phase: dict[str, int]
-    """How often the black box was asked, by phase. The first phase includes the question for the graph's own class."""
+    """The calls of each phase. The call for the class of the original graph counts for the first phase."""
     method: str
     parameters: dict[str, Any]
-    """k, max_calls, seed, target: with the graph and the black box they determine the result."""
+    """The options that determine the result, such as k, max_calls, seed and target."""
     stopped: str
-    """"finished", "not found", "max_calls", "time_limit", "already in target class" or "interrupted"."""
+    """"finished", "not found", "max_calls", "time_limit", "already in target class", "cancelled" or "interrupted"."""
     trace: tuple[tuple[int, int], ...] = ()
-    """(calls, distance) each time a closer counterfactual was found."""
+    """(calls, distance) each time a better counterfactual was found."""
     graph_index: int = 0
     run: int = 0
     subject: str = "The graph"
+    named: bool = False
+    """Whether ``subject`` is a name from the data."""
     atlas: Atlas | None = field(default=None, repr=False)
     classes: tuple[str, ...] | None = None
-    """The names of the classes, by label, where the classes are numbers."""
+    """The names of the classes, by label, if they are known."""
     moves: tuple[Move, ...] = ()
-    """The changes in words larger than an edge, where the search spoke in those."""
+    """The changes as groups of pairs, if the search changes groups."""
     cost: float | None = None
-    """What the changes cost, where the search minimised that instead of their number."""
+    """The total cost of the changes, if the search minimised a cost instead of their number."""
     certificate: Certificate = NOTHING_PROVEN
-    """What is proven about it."""
+    """The properties that are proven."""
     why: str = ""
-    """Why nothing was found, where more is known than ``stopped`` tells."""
+    """Why no counterfactual was found, if more is known than ``stopped``."""
 
     @property
     def found(self) -> bool:
         """Whether there is a counterfactual."""
         return self.flips is not None
 
-    def __repr__(self) -> str:
-        what = "nothing found" if self.distance is None else count(self.distance, "change")
-        return f"<Counterfactual of {self.subject}: {what}, {count(self.calls, 'question')} by {self.method}>"
+    @property
+    def original_class(self) -> Label | None:
+        """The class of the graph: its name if the names are known, else the answer of the black box."""
+        return self._name(self.original_label)
+
+    @property
+    def counterfactual_class(self) -> Label | None:
+        """The class of the counterfactual: its name if the names are known, else the answer of the black box."""
+        return self._name(self.counterfactual_label)
+
+    def _name(self, label: Label | None) -> Label | None:
+        return self.classes[label] if isinstance(label, int) and self.classes is not None else label
+
+    @property
+    def subject_key(self) -> str | int:
+        """The subject as a black box with subjects receives it: its name, or the position of an unnamed graph."""
+        return self.subject if self.named else self.graph_index
 
     @property
     def distance(self) -> int | None:
-        """The number of changed pairs; None if nothing was found."""
+        """The number of changed pairs; None if no counterfactual was found."""
         return None if self.flips is None else int(self.flips.size)
 
     @property
     def calls(self) -> int:
-        """How often the black box was asked."""
+        """The number of calls to the black box."""
         return sum(self.calls_by_phase.values())
 
     @property
+    def limited(self) -> bool:
+        """Whether the search was under constraints, so that closer counterfactuals may violate them."""
+        return bool(self.parameters.get("constraints"))
+
+    @property
     def n_rois(self) -> int:
-        """The number of regions of the graph."""
+        """The number of ROIs of the graph."""
         return roi_count(self.original.size)
 
     @property
     def added(self) -> list[Pair]:
-        """The pairs (i, j), i < j, that the counterfactual connects and the graph does not."""
+        """The pairs (i, j), i < j, that are connected in the counterfactual and not in the graph."""
         return self._changed(False)
 
     @property
     def removed(self) -> list[Pair]:
-        """The pairs (i, j), i < j, that the graph connects and the counterfactual does not."""
+        """The pairs (i, j), i < j, that are connected in the graph and not in the counterfactual."""
         return self._changed(True)
 
     def _changed(self, present: bool) -> list[Pair]:
@@ -124,7 +130,7 @@ class Counterfactual(Plottable):
 
     @cached_property
     def edges(self) -> Bits | None:
-        """The counterfactual as an edge vector; None if nothing was found."""
+        """The counterfactual as an edge vector; None if no counterfactual was found."""
         if self.flips is None:
             return None
         changed = self.original.copy()
@@ -133,67 +139,48 @@ class Counterfactual(Plottable):
 
     @property
     def adjacency(self) -> NDArray[np.uint8] | None:
-        """The counterfactual as an adjacency matrix (n, n); None if nothing was found."""
+        """The counterfactual as an adjacency matrix (n, n); None if no counterfactual was found."""
         return None if self.edges is None else to_adjacency(self.edges)
 
-    def class_name(self, label: Label | None) -> str | None:
-        """Return what a class is called."""
-        if isinstance(label, int) and self.classes is not None:
-            return self.classes[label]
-        return None if label is None else f"class {label}" if isinstance(label, int) else label
+    def roi_name(self, roi: int) -> str:
+        """Return the name of an ROI."""
+        return f"ROI {roi}" if self.atlas is None else self.atlas.names[roi]
 
-    def roi_name(self, vertex: int) -> str:
-        """Return what a region is called."""
-        return f"region {vertex}" if self.atlas is None else self.atlas.names[vertex]
+    def class_name(self, label: Label | None) -> str | None:
+        """Return the name of a class for texts: "class 1" if the names are unknown."""
+        name = self._name(label)
+        return f"class {name}" if isinstance(name, int) else name
 
     @property
     def sentence(self) -> str:
-        """The result in words."""
-        before, after = self.class_name(self.original_class), self.class_name(self.counterfactual_class)
-        if before is None or after is None:
-            asked = (self.limited, self.class_name(self.parameters.get("target")))
-            return nothing_found_sentence(self.subject, before, self.calls, self.stopped, *asked, self.why)
-        proof = self.certificate.told(self.class_name(self.parameters.get("target")))
-        proven = f" {proof}" if proof else ""
-        if self.moves:
-            said = [(move.change, move.words, len(move.flips)) for move in self.moves]
-            return moves_sentence(self.subject, before, after, said, self.distance or 0) + proven
-        removed, added = ([self._connection(*pair) for pair in pairs] for pairs in (self.removed, self.added))
-        return counterfactual_sentence(self.subject, before, after, removed, added) + proven
+        """The result as a sentence."""
+        from countergraph.results.sentences import result_sentence
 
-    @property
-    def limited(self) -> bool:
-        """Whether the search was under constraints, so that closer counterfactuals may exist that they forbid."""
-        return bool(self.parameters.get("constraints"))
-
-    def _connection(self, i: int, j: int) -> Connection:
-        regions = None if self.atlas is None else self.atlas.networks
-        lobes = ("", "") if regions is None else (regions[i], regions[j])
-        return Connection(self.roi_name(i), self.roi_name(j), *lobes)
+        return result_sentence(self)
 
     @property
     def changes(self) -> pd.DataFrame:
-        """The changed connections, removed ones first: regions and, where the atlas knows them, where these are."""
-        rows = []
-        for change, pairs in (("removed", self.removed), ("added", self.added)):
-            for i, j in pairs:
-                row: dict[str, object] = {
-                    "change": change,
-                    "first": self.roi_name(i),
-                    "second": self.roi_name(j),
-                }
-                if self.atlas is not None and self.atlas.hemispheres is not None:
-                    row["hemispheres"] = f"{self.atlas.hemispheres[i] or 'M'}-{self.atlas.hemispheres[j] or 'M'}"
-                if self.atlas is not None and self.atlas.networks is not None:
-                    row["regions"] = f"{self.atlas.networks[i]} - {self.atlas.networks[j]}"
-                if self.atlas is not None and self.atlas.coordinates is not None:
-                    row["distance_mm"] = round(self.atlas.distance(i, j), 1)
-                rows.append(row)
-        return pd.DataFrame(rows, columns=None if rows else ["change", "first", "second"])
+        """The changed connections, removed ones first: ROIs, hemispheres, networks and distance if they are known."""
+        from countergraph.results.tables import changes_table
+
+        return changes_table(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON, from which `from_dict` makes an equal result."""
+        from countergraph.results.serialization import to_dict
+
+        return to_dict(self)
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any], atlas: Atlas | None = None) -> Counterfactual:
+        """Make a result from the values that `to_dict` returned; they do not contain the atlas."""
+        from countergraph.results.serialization import from_dict
+
+        return from_dict(plain, atlas)
 
     @property
     def caption(self) -> str:
-        """The result in words."""
+        """The result as a sentence."""
         return self.sentence
 
     @property
@@ -204,83 +191,13 @@ class Counterfactual(Plottable):
     def __str__(self) -> str:
         return self.sentence
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, from which `from_dict` makes an equal result."""
-        return {
-            "format": FORMAT,
-            "subject": self.subject,
-            "graph_index": self.graph_index,
-            "run": self.run,
-            "method": self.method,
-            "parameters": dict(self.parameters),
-            "found": self.found,
-            "stopped": self.stopped,
-            "why": self.why,
-            "distance": self.distance,
-            "original_class": self.original_class,
-            "counterfactual_class": self.counterfactual_class,
-            "classes": None if self.classes is None else list(self.classes),
-            "added": [list(pair) for pair in self.added],
-            "removed": [list(pair) for pair in self.removed],
-            "connections": [
-                {"change": change, "first": self.roi_name(i), "second": self.roi_name(j)}
-                for change, pairs in (("added", self.added), ("removed", self.removed))
-                for i, j in pairs
-            ],
-            "calls": self.calls,
-            "calls_by_phase": dict(self.calls_by_phase),
-            "trace": [list(point) for point in self.trace],
-            "moves": [
-                {"change": move.change, "words": move.words, "pairs": _ends(move.flips, self.n_rois)}
-                for move in self.moves
-            ],
-            "cost": self.cost,
-            "certificate": self.certificate.to_dict(),
-            "sentence": self.sentence,
-            "n_regions": self.n_rois,
-            "original": base64.b64encode(np.packbits(self.original).tobytes()).decode(),
-        }
-
-    @classmethod
-    def from_dict(cls, plain: dict[str, Any], atlas: Atlas | None = None) -> Counterfactual:
-        """Make a result from what `to_dict` returned; the atlas, which is not in it, gives the regions names."""
-        if plain.get("format") != FORMAT:
-            raise InputError(f"a result of the format {FORMAT!r} is needed, not {plain.get('format')!r}")
-        n = plain["n_regions"]
-        packed = np.frombuffer(base64.b64decode(plain["original"]), dtype=np.uint8)
-        changed = [*plain["added"], *plain["removed"]]
-        positions = [int(pair_position(i, j, n)) for i, j in changed]
-        return cls(
-            original=np.unpackbits(packed, count=pair_count(n)).astype(np.bool_),
-            flips=np.array(sorted(positions), dtype=np.intp) if plain["found"] else None,
-            original_class=plain["original_class"],
-            counterfactual_class=plain["counterfactual_class"],
-            calls_by_phase=dict(plain["calls_by_phase"]),
-            method=plain["method"],
-            parameters=dict(plain["parameters"]),
-            stopped=plain["stopped"],
-            trace=tuple((calls, distance) for calls, distance in plain["trace"]),
-            graph_index=plain["graph_index"],
-            run=plain["run"],
-            subject=plain["subject"],
-            atlas=atlas,
-            classes=None if plain["classes"] is None else tuple(plain["classes"]),
-            moves=tuple(
-                Move(move["change"], move["words"], np.array([int(pair_position(i, j, n)) for i, j in move["pairs"]]))
-                for move in plain["moves"]
-            ),
-            cost=plain["cost"],
-            certificate=Certificate.from_dict(plain["certificate"]),
-            why=plain.get("why", ""),
-        )
-
-
-def _ends(flips: Indices, n_rois: int) -> list[list[int]]:
-    return [list(pair) for pair in pairs_at(flips, n_rois)]
+    def __repr__(self) -> str:
+        found = "none found" if self.distance is None else count(self.distance, "change")
+        return f"<Counterfactual of {self.subject}: {found}, {count(self.calls, 'call')} by {self.method}>"
 
 
 class Counterfactuals(Sequence[Counterfactual]):
-    """Results in the order of the graphs, the runs of one graph next to each other."""
+    """Results in the order of the graphs; the runs of one graph are consecutive."""
 
     def __init__(self, results: Sequence[Counterfactual]) -> None:
         self._results = tuple(results)
@@ -303,62 +220,46 @@ class Counterfactuals(Sequence[Counterfactual]):
     def __add__(self, others: Sequence[Counterfactual]) -> Counterfactuals:
         return Counterfactuals([*self, *others])
 
-    def _repr_html_(self) -> str:
-        html: str = self.to_frame().head(SHOWN)._repr_html_()  # type: ignore[operator]
-        more = f"<p>and {len(self) - SHOWN} more rows: to_frame() has them all</p>" if len(self) > SHOWN else ""
-        return f"<p>{escape(repr(self))}</p>{html}{more}"
-
     def __repr__(self) -> str:
-        return f"<{len(self)} results, {sum(result.found for result in self)} of them counterfactuals>"
+        return f"<{count(len(self), 'result')}, {count(len(self.found), 'counterfactual')} found>"
+
+    def _repr_html_(self) -> str:
+        html: str = self.to_frame().head(MAX_ROWS)._repr_html_()  # type: ignore[operator]
+        hidden = len(self) - MAX_ROWS
+        more = f"<p>{hidden} more rows are not shown: use to_frame()</p>" if hidden > 0 else ""
+        return f"<p>{escape(repr(self))}</p>{html}{more}"
 
     @property
     def found(self) -> Counterfactuals:
-        """Those that found a counterfactual."""
+        """The results that are counterfactuals."""
         return self.where(lambda result: result.found)
 
     @property
     def calls(self) -> int:
-        """How often the black box was asked for all of them."""
+        """The number of calls of all searches."""
         return sum(result.calls for result in self)
 
     @property
     def amortised_calls(self) -> float:
-        """Calls for each result. Searches that learn use each other's answers: this is what one costs in company."""
+        """Calls per result: the mean cost of one search in a joint run."""
         return self.calls / max(1, len(self))
 
     def where(self, condition: Callable[[Counterfactual], bool]) -> Counterfactuals:
-        """Return those for which ``condition`` is true."""
+        """Return the results for which ``condition`` is true."""
         return Counterfactuals([result for result in self if condition(result)])
 
     def closest(self) -> Counterfactual | None:
-        """Return the result that costs least, by default the one with the fewest changes; None if nothing was found.
-
-        Of several, it is the earliest.
-        """
+        """Return the first result with the lowest cost, by default with the fewest changes; None if none was found."""
         return min(self.found, key=lambda result: (result.cost or 0.0, result.distance or 0), default=None)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for each result."""
-        return pd.DataFrame(
-            [
-                {
-                    "subject": result.subject,
-                    "graph_index": result.graph_index,
-                    "run": result.run,
-                    "method": result.method,
-                    "seed": result.parameters.get("seed"),
-                    "found": result.found,
-                    "distance": result.distance,
-                    "cost": np.nan if result.cost is None else result.cost,
-                    "added": len(result.added),
-                    "removed": len(result.removed),
-                    "original_class": result.class_name(result.original_class),
-                    "counterfactual_class": result.class_name(result.counterfactual_class),
-                    "calls": result.calls,
-                    **{f"calls_{phase}": calls for phase, calls in result.calls_by_phase.items()},
-                    "proven": result.certificate.proof,
-                    "stopped": result.stopped,
-                }
-                for result in self
-            ]
-        )
+        """Return a table with one row per result."""
+        from countergraph.results.tables import results_table
+
+        return results_table(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the results and their atlas to a JSON file, which `countergraph.load_results` reads back equal."""
+        from countergraph.results.files import save_results
+
+        return save_results(self, path)

@@ -1,7 +1,7 @@
-"""Objects that can draw themselves.
+"""Objects with plots.
 
-The drawing is far above them in the layers, and takes seconds to import, so it is named here and imported when asked
-for, as pandas does with its plotting backends.
+The plotting modules are in a higher layer and slow to import, so they are imported on first use, as pandas does with
+its plotting backends.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 
 class Plottable:
-    """Gives an explanation ``plot``, ``view`` and its looks in a notebook."""
+    """Base of explanations: adds ``plot``, ``view`` and the notebook display."""
 
     _plots: ClassVar[tuple[str, ...]]
     """The names of its plots in `countergraph.plots.registry`; the first is the default."""
 
     @property
     def caption(self) -> str:
-        """What is said above the picture in a notebook."""
+        """The text above the picture in a notebook."""
         raise NotImplementedError
 
     @property
     def listing(self) -> pd.DataFrame:
-        """What is listed below the picture in a notebook."""
+        """The table below the picture in a notebook."""
         raise NotImplementedError
 
     def plot(self, kind: str | None = None, axes: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw it with matplotlib, into ``axes`` or a new figure; ``kind`` chooses where there are several plots."""
+        """Plot with matplotlib, into ``axes`` or a new figure; ``kind`` selects one of several plots."""
         name = self._plots[0] if kind is None else kind
         if name not in self._plots:
             raise unknown_name("plot", name, self._plots)
@@ -43,7 +43,7 @@ class Plottable:
         return axes
 
     def view(self, k: int = 12) -> Figure:
-        """Show it on a brain in space, with plotly; the ``k`` strongest pairs of each direction where it has many."""
+        """Return an interactive 3-D brain (plotly), with at most ``k`` pairs per direction for a global explanation."""
         figure: Figure = import_module("countergraph.plots.interactive").view(self, k)
         return figure
 

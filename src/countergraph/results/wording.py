@@ -1,4 +1,4 @@
-"""All sentences, in one place."""
+"""The texts of results, in one place."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-MOST_NAMED = 8
-MOST_GROUPS = 3
+MAX_NAMED = 8
+"""The number of connections that a sentence names one by one."""
+MAX_GROUPS = 3
+"""The number of groups that a sentence names if there are more connections."""
 
 
 class Connection(NamedTuple):
-    """A connection by the names of its ends, and of the coarse regions they lie in ("" where unknown)."""
+    """A connection: the names of its two ROIs, and of their lobes or networks ("" if unknown)."""
 
     first: str
     second: str
-    first_region: str = ""
-    second_region: str = ""
+    first_network: str = ""
+    second_network: str = ""
 
 
 # fmt: off
-PARTS = frozenset((
+ANATOMICAL_TERMS = frozenset((
     "amygdala", "brainstem", "cerebellum", "cerebrum", "cingulum", "cortex", "diencephalon", "hippocampus",
     "hypothalamus", "insula", "midbrain", "pallidum", "pons", "precuneus", "putamen", "striatum", "thalamus", "vermis",
 ))
+"""Names of one word that need an article in a sentence."""
 # fmt: on
 
 
@@ -32,41 +35,43 @@ def join(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def between_regions(first: str, second: str) -> str:
-    """Say where connections are that go from one coarse region to another, or stay in it."""
-    return f"within {named(first)}" if first == second else f"between {named(first)} and {named(second)}"
+def between_networks(first: str, second: str) -> str:
+    """Return "between A and B", or "within A" if both networks are the same."""
+    if first == second:
+        return f"within {network_phrase(first)}"
+    return f"between {network_phrase(first)} and {network_phrase(second)}"
 
 
-def named(region: str) -> str:
-    """Name a coarse region in a sentence: "the frontal lobe", "the Frontal Pole", "the insula", but "zone 3", "Visual".
+def network_phrase(network: str) -> str:
+    """Return a lobe or network as part of a sentence: "the frontal lobe", "the insula", but "zone 3", "Visual".
 
-    A word alone has an article if it is the name of a part of the brain; the name of a network often is none.
+    A single word gets an article only if it is an anatomical term, because names of networks have none.
     """
-    small = region.lower() if region[1:].islower() else region
-    if region.isdecimal():
-        return f"part {region}"
-    if any(letter.isdecimal() for letter in region) or small.startswith("the "):
-        return small
-    return f"the {small}" if " " in small or small in PARTS else region
+    lower = network.lower() if network[1:].islower() else network
+    if network.isdecimal():
+        return f"network {network}"
+    if any(letter.isdecimal() for letter in network) or lower.startswith("the "):
+        return lower
+    return f"the {lower}" if " " in lower or lower in ANATOMICAL_TERMS else network
 
 
 def _connections(pairs: Sequence[Connection], most: int) -> str:
-    """Name each connection if there are few; else say how many there are in which regions."""
-    if len(pairs) > most and all(pair.first_region and pair.second_region for pair in pairs):
+    """Name each connection if there are few; else count them by network."""
+    if len(pairs) > most and all(pair.first_network and pair.second_network for pair in pairs):
         return _grouped(pairs)
-    named = [f"between {pair.first} and {pair.second}" for pair in pairs[:most]]
+    names = [f"between {pair.first} and {pair.second}" for pair in pairs[:most]]
     if len(pairs) > most:
-        named.append(f"{len(pairs) - most} other{'s' if len(pairs) > most + 1 else ''}")
-    return f"the connection{'s' if len(pairs) > 1 else ''} {join(named)}"
+        names.append(f"{len(pairs) - most} other{'s' if len(pairs) > most + 1 else ''}")
+    return f"the connection{'s' if len(pairs) > 1 else ''} {join(names)}"
 
 
 def _grouped(pairs: Sequence[Connection]) -> str:
-    groups = Counter(tuple(sorted((pair.first_region, pair.second_region))) for pair in pairs).most_common()
-    named = [f"{number} {between_regions(*regions)}" for regions, number in groups[:MOST_GROUPS]]
-    elsewhere = sum(number for _, number in groups[MOST_GROUPS:])
+    groups = Counter(tuple(sorted((pair.first_network, pair.second_network))) for pair in pairs).most_common()
+    names = [f"{number} {between_networks(*networks)}" for networks, number in groups[:MAX_GROUPS]]
+    elsewhere = sum(number for _, number in groups[MAX_GROUPS:])
     if elsewhere:
-        named.append(f"{elsewhere} elsewhere")
-    return f"{len(pairs)} connections ({join(named)})"
+        names.append(f"{elsewhere} elsewhere")
+    return f"{len(pairs)} connections ({join(names)})"
 
 
 def counterfactual_sentence(
@@ -75,9 +80,9 @@ def counterfactual_sentence(
     after: str,
     removed: Sequence[Connection],
     added: Sequence[Connection],
-    most: int = MOST_NAMED,
+    most: int = MAX_NAMED,
 ) -> str:
-    """Say what would have to be different, after the paper's Figure 1."""
+    """Describe a counterfactual, as in Figure 1 of the paper."""
     conditions = []
     if removed:
         conditions.append(f"{_connections(removed, most)} did not exist")
@@ -85,29 +90,29 @@ def counterfactual_sentence(
         conditions.append(f"{_connections(added, most)} existed")
     return (
         f"{subject} is classified as {before}. "
-        f"If {' and '.join(conditions)}, {_again(subject)} would have been classified as {after}."
+        f"If {' and '.join(conditions)}, {_mid_sentence(subject)} would have been classified as {after}."
     )
 
 
-def _again(subject: str) -> str:
-    """Name somebody a second time: "The graph" is small within a sentence."""
+def _mid_sentence(subject: str) -> str:
+    """Return the subject within a sentence: "the graph" in lower case."""
     return f"the {subject[4:]}" if subject.startswith("The ") else subject
 
 
 def moves_sentence(subject: str, before: str, after: str, moves: Sequence[tuple[str, str, int]], distance: int) -> str:
-    """Say it in whole moves, (change, words, number of edges) each, and how many edges it is where moves overlap."""
+    """Describe groups of changes, each (change, words, number of pairs); if they overlap, also the total number."""
     verbs = {"removed": "did not exist", "added": "existed"}
-    conditions = [f"{_how_many(change, words, number)} {verbs[change]}" for change, words, number in moves]
+    conditions = [f"{_group_phrase(change, words, number)} {verbs[change]}" for change, words, number in moves]
     overlap = distance < sum(number for _, _, number in moves)
     return (
         f"{subject} is classified as {before}. "
         f"If {join(conditions)}{f', {distance} connections in all' if overlap else ''}, "
-        f"{_again(subject)} would have been classified as {after}."
+        f"{_mid_sentence(subject)} would have been classified as {after}."
     )
 
 
-def _how_many(change: str, words: str, number: int) -> str:
-    """Say how many edges a move changes: "all connections of Insula_L (3)", "the only connection of Insula_L"."""
+def _group_phrase(change: str, words: str, number: int) -> str:
+    """Return a group with its size: "all connections of Insula_L (3)", "the only connection of Insula_L"."""
     if number > 1 or not words.startswith("all connections"):
         return f"{words} ({number})"
     only = "the only connection" if change == "removed" else "the only missing connection"
@@ -115,20 +120,21 @@ def _how_many(change: str, words: str, number: int) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """Say how many: "1 search", "5 searches"."""
+    """Return a number with its noun: "1 search", "5 searches"."""
     plural = f"{noun}es" if noun.endswith(("ch", "x")) else f"{noun}s"
     return f"{number} {noun if number == 1 else plural}"
 
 
 REASONS = {
-    "not found": "nothing that was tried changes the class{to}",
-    "max_calls": "the budget is used up",
-    "time_limit": "time was up",
+    "not found": "no candidate changes the class{to}",
+    "max_calls": "the budget of calls is spent",
+    "time_limit": "the time limit was reached",
     "interrupted": "the search was interrupted",
+    "cancelled": "the search was cancelled",
 }
 LIMITED_REASONS = {
-    "not found": "nothing that was tried within the constraints changes the class{to}",
-    "max_calls": "the budget is used up, by questions or by what the constraints forbid",
+    "not found": "no candidate within the constraints changes the class{to}",
+    "max_calls": "the budget is spent, by calls or by candidates that violate the constraints",
 }
 
 
@@ -141,29 +147,26 @@ def nothing_found_sentence(
     target: str | None = None,
     why: str = "",
 ) -> str:
-    """Say that no counterfactual was found, and why: by how the search ``stopped``, unless more is known.
-
-    That the class is the target already is no failure.
-    """
+    """State that no counterfactual was found, and the reason: ``why`` if it is known, else from ``stopped``."""
     if stopped == "already in target class":
-        return f"{subject} is classified as {before} already."
+        return f"{subject} is already classified as {before}."
     known = f"{subject} is classified as {before}" if before is not None else f"{subject} was not classified"
-    within = f" within {count(calls, 'question')}" if calls else ""
+    within = f" within {count(calls, 'call')}" if calls else ""
     reason = (LIMITED_REASONS if limited else {}).get(stopped) or REASONS.get(stopped, stopped)
-    said = why or reason.format(to="" if target is None else f" to {target}")
-    return f"{known}. No counterfactual was found{within}: {said}."
+    text = why or reason.format(to="" if target is None else f" to {target}")
+    return f"{known}. No counterfactual was found{within}: {text}."
 
 
-def why_nothing(crossed: int, few: int, most: int | None, target: str | None, heard: Sequence[str]) -> str:
-    """Say what is known of a search that found nothing beside how it stopped; nothing if nothing is.
+def why_nothing(flipped: int, within_most: int, most: int | None, target: str | None, answered: Sequence[str]) -> str:
+    """Return why a search found no counterfactual, if more is known than how it stopped; else an empty text.
 
-    ``crossed`` is how many candidates changed the class, ``few`` how many of them with at most ``most`` changes,
-    ``heard`` the classes that the black box answered to it.
+    ``flipped`` is the number of candidates that changed the class, ``within_most`` the number of those with at most
+    ``most`` changes, ``answered`` the classes in the answers of the black box.
     """
-    if crossed and not few and most is not None:
-        return f"all that changed the class were more than {count(most, 'change')}"
-    if crossed:
-        return "what changed the class did not when the classifier was asked again"
-    if target is not None and heard and target not in heard:
-        return f"nothing that was asked was classified as {target}, only as {join(heard)}"
+    if flipped and not within_most and most is not None:
+        return f"all candidates that changed the class have more than {count(most, 'change')}"
+    if flipped:
+        return "the candidates that changed the class did not do so when they were classified again"
+    if target is not None and answered and target not in answered:
+        return f"no candidate was classified as {target}, only as {join(answered)}"
     return ""

@@ -1,5 +1,5 @@
-"""How a counterfactual is found: the searches, and the driver that asks for all of them at once.
+"""The searches, and the driver that runs them in lockstep.
 
-Nothing in here may import a classifier, a dataset or scikit-learn: a search sees a graph, and the classes of the
-graphs it asks about.
+Nothing in this package may import a classifier, a dataset or scikit-learn: a search receives a graph, and the classes
+of the candidates that it proposes. To write a search, see `countergraph.search.protocol` and CONTRIBUTING.md.
 """

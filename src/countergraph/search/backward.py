@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.graphs.pairs import Floats
-from countergraph.search.conversation import NO_FLIPS, Flips, Search, Task
 from countergraph.search.parts.picking import shuffled
 from countergraph.search.parts.weights import likelihood
+from countergraph.search.protocol import NO_FLIPS, Ask, Flips, Search, Task
 
 
 def oblivious_backward(task: Task, start: Flips) -> Search:
@@ -26,13 +26,13 @@ def data_driven_backward(task: Task, start: Flips) -> Search:
 
 def _retreat(task: Task, start: Flips, weights: Floats | None = None) -> Search:
     # The pool is a shuffled deck: its first k are k random picks, and the rest of it is still shuffled.
-    weights = task.dearly(weights)
+    weights = task.removal_weights(weights)
     pool, needed, k = shuffled(start, task.rng, weights), NO_FLIPS, task.k
     while pool.size:
         k = min(k, pool.size)
         tried, rest = pool[:k], pool[k:]
         candidate = np.concatenate([rest, needed])
-        if candidate.size and (yield candidate).flipped:
+        if candidate.size and (yield Ask(candidate)).flipped:
             pool = shuffled(candidate, task.rng, weights) if needed.size else rest
             needed, k = NO_FLIPS, k + 1
         elif k > 1:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from countergraph.search.conversation import Attempt, Flips, Task
 from countergraph.search.parts.orders import random_order
 from countergraph.search.parts.prefix import stretched
+from countergraph.search.protocol import Attempt, Flips, Task
 
 ORDERS = 8
 

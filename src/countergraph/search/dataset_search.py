@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.search.conversation import Flips, Search, Task, wanted_labels
 from countergraph.search.parts.weights import reference_of
+from countergraph.search.protocol import Ask, Flips, Search, Task, counterfactual_labels
 
 
 def dataset_search(task: Task, start: Flips) -> Search:
     """Ask about the labelled graphs of the other class, closest first, until the black box agrees on one."""
     reference = reference_of(task)
-    candidates = np.flatnonzero(wanted_labels(reference.labels, task.label, task.target))
+    candidates = np.flatnonzero(counterfactual_labels(reference.labels, task.label, task.target))
     distances = [task.limits.cost(np.flatnonzero(reference.edges[i] ^ task.graph)) for i in candidates]
     for nearest in candidates[np.argsort(distances, kind="stable")]:
         flips = np.flatnonzero(reference.edges[nearest] ^ task.graph)
-        if flips.size and (yield flips).flipped:
+        if flips.size and (yield Ask(flips)).flipped:
             return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from countergraph.search.conversation import Flips, Search, Task
 from countergraph.search.parts.picking import shuffled
 from countergraph.search.parts.trim import trimmed
+from countergraph.search.protocol import Flips, Search, Task
 
 
 def delta_debugging(task: Task, start: Flips) -> Search:
@@ -12,4 +12,4 @@ def delta_debugging(task: Task, start: Flips) -> Search:
     line, before = start, -1
     while line.size != before:
         before = line.size
-        line = yield from trimmed(shuffled(line, task.rng, task.dearly()), task.trailing)
+        line = yield from trimmed(shuffled(line, task.rng, task.removal_weights()), task.apply_limits_reversed)

@@ -1,15 +1,15 @@
-"""The driver: any number of searches in lockstep, one question to the black box for all of them.
+"""The driver: runs any number of searches in lockstep, with one batch to the black box for all of them.
 
-It counts the calls, keeps the budgets, holds every candidate to its limits and remembers the best one that changed the
-class. Searches that learn share a memory; any other gets the same answers, and so finds the same counterfactual, alone
-or in any company.
+It counts calls, enforces budgets, applies the constraints to each candidate and records the best counterfactual. It
+knows no algorithm: phases that learn from the answers of all graphs bring their own shared state (`Phase.shared`). All
+other searches get the same answers, and find the same counterfactual, in a joint run and one by one.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -17,219 +17,234 @@ import numpy as np
 
 from countergraph.graphs.pairs import Bits
 from countergraph.oracle.answers import Labels, Scored
-from countergraph.search.conversation import NO_FLIPS, REST, Flips
-from countergraph.search.job import Conversation, Heard, Job, converse
-from countergraph.search.learning.memory import Memory
-from countergraph.search.record import Record, Trust
+from countergraph.search.job import Job, Reply, Steps, execute
+from countergraph.search.protocol import NO_FLIPS, Ask, Flips, SharedState
+from countergraph.search.record import Consistency, Record, Stopped
 
-LANE_BYTES = 256 * 2**20
+BUFFER_BYTES = 256 * 2**20
+"""The memory for the graphs of the searches that run at the same time."""
+Classify = Callable[[Bits, Sequence[int]], Labels | Scored]
+"""Classifies a batch of graphs (batch, pairs); the second argument is the number of the job of each graph."""
 
 
-class Progress(NamedTuple):
-    """How far a run is."""
+class Asked(NamedTuple):
+    """A batch of graphs was classified."""
 
-    finished: int
-    """How many searches are finished, or wait for what the others learn."""
-    total: int
+    batch_size: int
+    """The number of graphs in the batch."""
     calls: int
+    """The number of calls of the run so far."""
+    finished: int
+    """The number of searches that are finished, or wait for the others, so far."""
 
 
-Ask = Callable[[Bits], Labels | Scored]
+class JobImproved(NamedTuple):
+    """The search of a job found a better counterfactual."""
+
+    number: int
 
 
-class _Lane(NamedTuple):
-    talk: Conversation
+class JobFinished(NamedTuple):
+    """The search of a job is finished; its record is complete."""
+
+    number: int
+
+
+class _Slot(NamedTuple):
+    steps: Steps
     number: int
     graph: Bits
     record: Record
 
 
-class _Lanes:
-    """The running conversations. Row i of ``bits`` is the graph of lane i; the lanes in use are always the first."""
+class _ActiveJobs:
+    """The running jobs. Row i of ``graphs`` is the graph of slot i; the slots in use are always the first."""
 
-    def __init__(self, width: int, n_pairs: int, memory: Memory | None) -> None:
-        self.memory, self.trust = memory, Trust()
-        self.bits = np.zeros((width, n_pairs), dtype=np.bool_)
-        self.lanes: list[_Lane] = []
-        self.questions: list[Flips] = []
-        self.resting: deque[_Lane] = deque()
-        self.through = set[int]()
-        """The numbers of those that are finished, or wait for the others."""
+    def __init__(self, size: int, n_pairs: int, shared: Mapping[str, SharedState]) -> None:
+        self.shared, self.consistency = shared, Consistency()
+        self.graphs = np.zeros((size, n_pairs), dtype=np.bool_)
+        self.slots: list[_Slot] = []
+        self.candidates: list[Flips] = []
+        self.waiting: deque[_Slot] = deque()
+        self.done_or_waiting = set[int]()
 
-    def enter(self, number: int, job: Job, record: Record) -> None:
-        talk = converse(job, record, self.trust, self.memory)
-        self._take(_Lane(talk, number, job.graph, record))
-        self.questions[-1] = next(talk)
+    def start(self, number: int, job: Job, record: Record) -> None:
+        steps = execute(job, record, self.consistency, self.shared)
+        self._insert(_Slot(steps, number, job.graph, record))
+        self._advance(len(self.slots) - 1)
 
-    def _take(self, lane: _Lane) -> None:
-        self.bits[len(self.lanes)] = lane.graph
-        self.lanes.append(lane)
-        self.questions.append(NO_FLIPS)
+    def _insert(self, slot: _Slot) -> None:
+        self.graphs[len(self.slots)] = slot.graph
+        self.slots.append(slot)
+        self.candidates.append(NO_FLIPS)
 
-    def leave(self, row: int) -> None:
-        """Take a lane out, and move the last one to its place."""
-        last = len(self.lanes) - 1
-        self.bits[row] = self.bits[last]
-        self.lanes[row], self.questions[row] = self.lanes[last], self.questions[last]
-        del self.lanes[last], self.questions[last]
+    def _remove(self, row: int) -> None:
+        """Remove a slot, and move the last one to its row."""
+        last = len(self.slots) - 1
+        self.graphs[row] = self.graphs[last]
+        self.slots[row], self.candidates[row] = self.slots[last], self.candidates[last]
+        del self.slots[last], self.candidates[last]
 
-    def ask(self, ask: Ask, rows: slice) -> list[Heard]:
-        """Ask about the candidates of some lanes at once: flip their bits, ask, flip them back."""
-        questions = self.questions[rows]
-        starts = np.arange(rows.start, rows.stop) * self.bits.shape[1]
-        cells = np.concatenate(questions) + np.repeat(starts, [flips.size for flips in questions])
-        flat = self.bits.reshape(-1)
+    def classify(self, classify: Classify, rows: slice) -> list[Reply]:
+        """Classify the candidates of some slots as one batch: flip their pairs, call, flip them back."""
+        candidates = self.candidates[rows]
+        starts = np.arange(rows.start, rows.stop) * self.graphs.shape[1]
+        cells = np.concatenate(candidates) + np.repeat(starts, [flips.size for flips in candidates])
+        flat = self.graphs.reshape(-1)
         originals = flat[cells]
         flat[cells] = ~originals
         try:
-            batch = self.bits[rows]
+            batch = self.graphs[rows]
             batch.flags.writeable = False
-            return _heard(ask(batch))
+            return _replies(classify(batch, [slot.number for slot in self.slots[rows]]))
         finally:
             flat[cells] = originals
 
-    def think(self) -> list[int]:
-        """Let every lane find its next question; take out those without, and return the numbers of the finished."""
-        done, out = [], []
-        for row, lane in enumerate(self.lanes):
+    def receive(self, row: int, reply: Reply) -> bool:
+        """Pass a reply to its job; return whether it found a better counterfactual."""
+        steps, _, _, record = self.slots[row]
+        record.answered.add(reply.label)
+        before = len(record.trace)
+        steps.send(reply)
+        return len(record.trace) > before and record.best is not None and record.limits.within_most(record.best)
+
+    def advance(self) -> list[int]:
+        """Compute the next candidate of every slot; remove slots without one; return the numbers of finished jobs."""
+        finished, removed = [], []
+        for row, slot in enumerate(self.slots):
             try:
-                self.questions[row] = next(lane.talk)
-            except StopIteration:
-                done.append(lane.number)
-            else:
-                if self.questions[row] is not REST:
+                if self._advance(row):
                     continue
-                self.resting.append(lane)
-            out.append(row)
-            self.through.add(lane.number)
-        for row in reversed(out):
-            self.leave(row)
-        return done
+                self.waiting.append(slot)
+            except StopIteration:
+                finished.append(slot.number)
+            removed.append(row)
+            self.done_or_waiting.add(slot.number)
+        for row in reversed(removed):
+            self._remove(row)
+        return finished
 
-    def wake(self) -> list[int]:
-        """Let those that rest go on when no lane has a question any more; return the numbers of the finished."""
-        done = []
-        while not self.lanes and self.resting:
-            for _ in range(min(len(self.resting), len(self.bits))):
-                self._take(self.resting.popleft())
-            done += self.think()
-        return done
+    def _advance(self, row: int) -> bool:
+        """Compute the next candidate of a slot; return False if its search waits."""
+        message = next(self.slots[row].steps)
+        if not isinstance(message, Ask):
+            return False
+        self.candidates[row] = message.flips
+        return True
 
-    def tell(self, row: int, heard: Heard) -> None:
-        """Hand a lane its answer."""
-        self.lanes[row].record.heard.add(heard.label)
-        self.lanes[row].talk.send(heard)
+    def resume_waiting(self) -> list[int]:
+        """Continue waiting searches when no slot has a candidate; return the numbers of finished jobs."""
+        finished = []
+        while not self.slots and self.waiting:
+            for _ in range(min(len(self.waiting), len(self.graphs))):
+                self._insert(self.waiting.popleft())
+            finished += self.advance()
+        return finished
 
 
-def _heard(answers: Labels | Scored) -> list[Heard]:
+def _replies(answers: Labels | Scored) -> list[Reply]:
     if not isinstance(answers, Scored):
-        return [Heard(label) for label in answers.tolist()]
+        return [Reply(label) for label in answers.tolist()]
     columns = answers.columns.tolist()
     return [
-        Heard(label, dict(zip(columns, row, strict=True)))
+        Reply(label, dict(zip(columns, row, strict=True)))
         for label, row in zip(answers.labels.tolist(), answers.shares.tolist(), strict=True)
     ]
 
 
-class _Pace:
-    """How many lanes to ask at once: more and more, as long as that saves time.
+class _BatchSize:
+    """The number of graphs per batch: it grows as long as that saves time.
 
-    A service takes its time for each batch, so it is asked about all graphs together. What takes its time for each
-    graph is asked about few: so much is lost when it fails, and so long it takes to stop.
+    A service has a cost per batch, so it gets all graphs together. A black box with a cost per graph gets few at a
+    time: then less is lost when it fails, and a run stops soon after it is cancelled.
 
     Parameters
     ----------
-    most
-        The number of lanes.
+    largest
+        The number of slots.
     time_limit
-        Seconds for the whole run; a batch is to take no more than a part of it.
+        Seconds for the whole run; a batch should take a small share of it.
     """
 
     QUICK, LONG, SAVING = 0.1, 5.0, 0.75
 
-    def __init__(self, most: int, time_limit: float | None = None) -> None:
-        self.most, self.step, self._rate = most, 1, np.inf
+    def __init__(self, largest: int, time_limit: float | None = None) -> None:
+        self.largest, self.size, self._best_rate = largest, 1, np.inf
         self.long = self.LONG if time_limit is None else min(self.LONG, max(5 * self.QUICK, time_limit / 20))
 
-    def took(self, asked: int, seconds: float) -> None:
-        """Take in how long a batch took."""
+    def update(self, asked: int, seconds: float) -> None:
+        """Adapt the size to the time that a batch took."""
         rate = seconds / asked
         if seconds > self.long:
-            self.step = max(1, self.step // 2)
-        elif asked == self.step and (seconds < self.QUICK or rate < self.SAVING * self._rate):
-            self.step = min(2 * self.step, self.most)
-        self._rate = min(rate, self._rate)
+            self.size = max(1, self.size // 2)
+        elif asked == self.size and (seconds < self.QUICK or rate < self.SAVING * self._best_rate):
+            self.size = min(2 * self.size, self.largest)
+        self._best_rate = min(rate, self._best_rate)
 
 
 def run(
-    ask: Ask,
+    classify: Classify,
     jobs: Sequence[Job],
+    records: list[Record],
     *,
     time_limit: float | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    finished: Callable[[int], None] | None = None,
-    records: list[Record] | None = None,
-) -> list[Record]:
-    """Run all jobs in lockstep and return their records, in the same order.
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Generator[Asked | JobImproved | JobFinished, None, None]:
+    """Run all jobs in lockstep, and yield what happens.
 
     Parameters
     ----------
-    ask
-        Answers a batch of graphs (batch, pairs), with or without probabilities.
+    classify
+        Classifies a batch of graphs, with or without probabilities.
     jobs
-        What to search. The graphs must have the same number of pairs.
-    time_limit
-        Seconds after which every search stops with the best it has.
-    progress
-        Called after every round.
-    finished
-        Called with the number of each job as soon as it is finished.
+        The searches to run. The graphs must have the same number of pairs.
     records
-        An empty list to fill instead of a new one, so that a caller has what was found when something raises.
+        An empty list; one record per job is appended before the first call. The records are consistent at any time,
+        so they hold the partial results if something raises.
+    time_limit
+        Seconds after which every search stops with its best result.
+    cancelled
+        Checked before each batch: if true, every search stops with its best result.
     """
-    records = [] if records is None else records
     records.extend(Record(dict.fromkeys((phase.name for phase in job.phases), 0), job.limits) for job in jobs)
     if not jobs:
-        return records
+        return
     deadline = np.inf if time_limit is None else time.monotonic() + time_limit
     n_pairs = jobs[0].graph.size
-    learns = any(phase.learns for job in jobs for phase in job.phases)
-    memory = Memory(n_pairs, jobs[0].reference) if learns else None
-    lanes = _Lanes(min(len(jobs), max(1, LANE_BYTES // n_pairs)), n_pairs, memory)
-    waiting = zip(range(len(jobs)), jobs, records, strict=True)
-    _fill(lanes, waiting)
-    pace, calls = _Pace(len(lanes.bits), time_limit), 0
-    while lanes.lanes:
+    phases = {phase.name: phase for job in jobs for phase in job.phases}
+    reference = jobs[0].reference
+    shared = {name: phase.shared(n_pairs, reference) for name, phase in phases.items() if phase.shared is not None}
+    active = _ActiveJobs(min(len(jobs), max(1, BUFFER_BYTES // n_pairs)), n_pairs, shared)
+    queue = zip(range(len(jobs)), jobs, records, strict=True)
+    _fill(active, queue)
+    batch_size, calls = _BatchSize(len(active.graphs), time_limit), 0
+    while active.slots:
         rows = slice(0, 0)
-        while rows.stop < len(lanes.lanes):
+        while rows.stop < len(active.slots):
             began = time.monotonic()
-            if began >= deadline:
-                _out_of_time(records)
-                return records
-            rows = slice(rows.stop, min(rows.stop + pace.step, len(lanes.lanes)))
-            answers = lanes.ask(ask, rows)
-            calls += len(answers)
-            for row, heard in enumerate(answers, rows.start):
-                lanes.tell(row, heard)
-            pace.took(len(answers), time.monotonic() - began)
-        done = lanes.think()
-        _fill(lanes, waiting)
-        done += lanes.wake()
-        if finished is not None:
-            for number in done:
-                finished(number)
-        if progress is not None:
-            progress(Progress(len(lanes.through), len(jobs), calls))
-    return records
+            if began >= deadline or cancelled():
+                _stop(records, "time_limit" if began >= deadline else "cancelled")
+                return
+            rows = slice(rows.stop, min(rows.stop + batch_size.size, len(active.slots)))
+            replies = active.classify(classify, rows)
+            calls += len(replies)
+            improved = [row for row, reply in enumerate(replies, rows.start) if active.receive(row, reply)]
+            batch_size.update(len(replies), time.monotonic() - began)
+            numbers = [active.slots[row].number for row in improved]
+            yield Asked(len(replies), calls, len(active.done_or_waiting))
+            yield from map(JobImproved, numbers)
+        finished = active.advance()
+        _fill(active, queue)
+        yield from map(JobFinished, finished + active.resume_waiting())
 
 
-def _fill(lanes: _Lanes, waiting: Iterator[tuple[int, Job, Record]]) -> None:
-    for number, job, record in islice(waiting, len(lanes.bits) - len(lanes.lanes)):
-        lanes.enter(number, job, record)
+def _fill(active: _ActiveJobs, queue: Iterator[tuple[int, Job, Record]]) -> None:
+    for number, job, record in islice(queue, len(active.graphs) - len(active.slots)):
+        active.start(number, job, record)
 
 
-def _out_of_time(records: list[Record]) -> None:
+def _stop(records: list[Record], reason: Stopped) -> None:
     for record in records:
         if record.stopped is None:
-            record.hold_to_most()
-            record.stopped = "time_limit"
+            record.enforce_most()
+            record.stopped = reason

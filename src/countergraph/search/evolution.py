@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from countergraph.search.conversation import Flips, Search, Task
 from countergraph.search.parts.mutations import exchanged, fresh, thinned
 from countergraph.search.parts.picking import shuffled
 from countergraph.search.parts.trim import trimmed
+from countergraph.search.protocol import Ask, Flips, Search, Task
 
 MUTATIONS = (exchanged, fresh, thinned)
 PATIENCE = 100
@@ -16,8 +16,9 @@ def evolution(task: Task, start: Flips) -> Search:
     best, failed = start, 0
     while best.size > 1 and failed < PATIENCE:
         candidate = MUTATIONS[task.rng.integers(len(MUTATIONS))](task, best)
-        answer = yield candidate
+        answer = yield Ask(candidate)
         if answer.flipped:
-            best, failed = (yield from trimmed(shuffled(answer.asked, task.rng, task.dearly()), task.trailing)), 0
+            order = shuffled(answer.asked, task.rng, task.removal_weights())
+            best, failed = (yield from trimmed(order, task.apply_limits_reversed)), 0
         else:
             failed += 1

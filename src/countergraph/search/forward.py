@@ -15,9 +15,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from countergraph.graphs.pairs import Bits, Floats
-from countergraph.search.conversation import Flips, Search, Task
 from countergraph.search.parts.picking import first_picks
 from countergraph.search.parts.weights import likelihood
+from countergraph.search.protocol import Ask, Flips, Search, Task
 
 WALKS = 8
 
@@ -33,7 +33,7 @@ def data_driven_forward(task: Task, start: Flips) -> Search:
 
 
 def _walk(task: Task, weights: Floats | None = None) -> Search:
-    most, weights = task.k * task.max_calls, task.cheaply(weights)
+    most, weights = task.k * task.max_calls, task.addition_weights(weights)
     for _ in range(WALKS):
         # All picks are drawn in advance, each pair at most once, so a candidate is the first so many of them.
         additions = first_picks(task.additions, most, task.rng, weights)
@@ -42,7 +42,7 @@ def _walk(task: Task, weights: Floats | None = None) -> Search:
         order = np.empty(add.size, dtype=np.intp)
         order[add], order[~add] = additions, removals
         for end in _steps(add, task.k):
-            answer = yield order[:end]
+            answer = yield Ask(order[:end])
             if answer.flipped:
                 return
 

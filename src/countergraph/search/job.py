@@ -1,4 +1,4 @@
-"""One search as a conversation with the black box: the phases of its method, its budget, and what is confirmed."""
+"""One search as a sequence of calls: the phases of its method, its budget, and the confirmation of the result."""
 
 from __future__ import annotations
 
@@ -10,131 +10,160 @@ import numpy as np
 
 from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Bits, Label
-from countergraph.search.conversation import NO_FLIPS, REST, Answer, Flips, Reference, Task, crosses
-from countergraph.search.evidence import Evidence
-from countergraph.search.learning.guide import Guide
-from countergraph.search.learning.memory import Memory
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.methods import Phase
-from countergraph.search.record import Record, Trust
+from countergraph.search.options import SearchOptions
+from countergraph.search.proof import RefutedSets
+from countergraph.search.protocol import (
+    NO_ANSWER,
+    NO_FLIPS,
+    Answer,
+    Ask,
+    Flips,
+    Message,
+    Reference,
+    SharedState,
+    Task,
+    Wait,
+    is_counterfactual_class,
+)
+from countergraph.search.record import Consistency, Record
 
-MOST_IN_VAIN = 10
-"""How many forbidden candidates a search may propose for each question that it may ask."""
+MAX_REJECTED = 10
+"""The number of forbidden candidates that a search may propose per call of its budget."""
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One search to run: a graph, a way, and a seed of its own."""
+    """One search to run: a graph, the phases of a method, and a seed."""
 
     graph: Bits
-    phases: tuple[Phase, ...]
-    k: int
-    max_calls: int
+    options: SearchOptions
     seed: np.random.SeedSequence
-    target: Label | None = None
     reference: Reference | None = None
     limits: Limits = NO_LIMITS
     moves: Sequence[Flips] = ()
-    confirm: bool = False
-    """Whether the result is to be asked about again."""
+    start: Flips | None = None
+    """A known counterfactual to improve (warm start)."""
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The searches that run one after the other."""
+        return self.options.phases
+
+    @property
+    def max_calls(self) -> int:
+        """The maximum number of calls of each phase."""
+        return self.options.max_calls
+
+    @property
+    def target(self) -> Label | None:
+        """The class to reach; None for any other class."""
+        return self.options.target
+
+    @property
+    def confirm(self) -> bool:
+        """Whether the result is classified a second time."""
+        return self.options.confirms
 
 
-class Heard(NamedTuple):
-    """What the black box said of one graph."""
+class Reply(NamedTuple):
+    """The answer of the black box for one graph."""
 
     label: Label
-    shares: Mapping[Label, float] | None = None
-    """The probability of each class, where it was asked for them."""
+    probabilities: Mapping[Label, float] | None = None
+    """The probability of each class, if scores are used."""
 
 
-TAKEN: Flips = np.empty(0, dtype=np.intp)
-"""What a conversation yields when it has taken in an answer, before its next question."""
-Conversation = Generator[Flips, Heard, None]
-"""It yields a question, is sent the answer, takes it in and yields `TAKEN`. When every search of the round has had its
-answer, it goes on to its next question; so what searches learn from each other does not depend on their order. One that
-yields `REST` has no question now, and goes on when no other has any."""
+@dataclass(frozen=True)
+class Received:
+    """A job yields this after it has processed a reply, before it computes its next message.
 
-
-def converse(job: Job, record: Record, trust: Trust, memory: Memory | None = None) -> Conversation:
-    """Run one job: ask for the class of the graph, then run phase after phase, each within its own budget.
-
-    The question for the graph's own class is the first call of the first phase. Of a candidate only what the limits
-    allow is asked about; one of which nothing is left is no counterfactual, and is not asked about.
-
-    With a memory the search takes part in what the run learns. A result that is to be confirmed is so at the end, on
-    the account of the last phase; if nothing of it holds, or if the graph turns out to be of another class, it is
-    searched again, as long as the budget lasts.
+    The driver continues it when every job of the round has its reply. So what the searches of a run learn from each
+    other does not depend on their order.
     """
-    own = yield NO_FLIPS
+
+
+Steps = Generator[Message | Received, Reply, None]
+Tasks = dict[str, Task]
+"""The task of each phase, by the name of the phase."""
+
+
+def execute(job: Job, record: Record, consistency: Consistency, shared: Mapping[str, SharedState]) -> Steps:
+    """Run one job: classify the original graph, then run phase after phase, each within its own budget.
+
+    The call for the class of the original graph, and the call for a start, count for the first phase. Constraints are
+    applied to each candidate before it is classified; a candidate of which they leave nothing is not a call.
+
+    If ``job.confirm``, the result is classified a second time at the end, on the budget of the last phase. If no
+    recorded result is confirmed, or if the class of the original graph was a wrong answer, the search is repeated while
+    the budget lasts.
+    """
+    own = yield Ask(NO_FLIPS)
     record.label, record.calls[job.phases[0].name] = own.label, 1
-    task = _task(job, own, np.random.default_rng(job.seed), memory)
-    yield TAKEN
+    rng = np.random.default_rng(job.seed)
+    tasks = _tasks(job, own, rng, shared)
+    yield Received()
     spent = False
     while True:
-        if task is None:
+        if tasks is None:
             record.stopped = "already in target class"
             return
-        evidence = Evidence(job.graph.size)
-        spent = yield from _phases(job, record, task, trust, evidence)
+        refuted = RefutedSets(job.graph.size)
+        spent = yield from _phases(job, record, tasks, consistency, refuted)
         if not job.confirm or record.best is None:
             break
-        if (yield from _confirm(job, record, task.label, trust)):
-            other = yield from _another_class(job, record, task.label, trust)
+        assert record.label is not None
+        if (yield from _confirm(job, record, record.label, consistency)):
+            other = yield from _other_class(job, record, record.label, consistency)
             if other is None:
                 break
-            record.rename(other.label)
-            task = _task(job, other, task.rng, memory)
-    record.earlier.clear()
-    record.hold_to_most()
-    if job.confirm and trust.unbroken and record.best is not None:
-        record.proven = evidence.about(record.best)
+            record.restart(other.label)
+            tasks = _tasks(job, other, rng, shared)
+    record.previous.clear()
+    record.enforce_most()
+    if job.confirm and consistency.holds and record.best is not None:
+        record.proof = refuted.proof_of(record.best)
     record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
 
 
-def _task(job: Job, own: Heard, rng: np.random.Generator, memory: Memory | None) -> Task | None:
-    """Return what to search for, given the class of the graph; None if it is the wanted one."""
-    label, score = own.label, _score(job, own.label, own)
-    if label == job.target:
+def _tasks(job: Job, own: Reply, rng: np.random.Generator, shared: Mapping[str, SharedState]) -> Tasks | None:
+    """Return the task of each phase, given the class of the graph; None if that is the target already."""
+    if own.label == job.target:
         return None
-    guide = None if memory is None else Guide(memory, job.graph, label, job.target, job.limits, score)
-    return Task(job.graph, label, job.k, job.max_calls, rng, job.target, job.reference, job.limits, job.moves, guide)
+    task = Task(job.graph, own.label, job.options, rng, job.reference, job.limits, job.moves)
+    score = _score(job, own.label, own)
+    return {phase.name: shared[phase.name].join(task, score) if phase.name in shared else task for phase in job.phases}
 
 
-def _phases(job: Job, record: Record, task: Task, trust: Trust, evidence: Evidence) -> Generator[Flips, Heard, bool]:
-    """Run phase after phase, and hand on what the black box answers; return whether a budget was spent.
+def _phases(
+    job: Job, record: Record, tasks: Tasks, consistency: Consistency, refuted: RefutedSets
+) -> Generator[Message | Received, Reply, bool]:
+    """Run phase after phase; return whether a budget was spent.
 
-    What it takes to confirm the result is left of the budget of the last phase.
+    The calls that confirming the result may take are reserved in the budget of the last phase.
     """
-    spent = False
+    spent = yield from _classify_start(job, record, tasks, refuted)
     for phase in job.phases:
-        search = phase.search(task, NO_FLIPS if record.best is None else record.best)
-        flips, vain = next(search, None), 0
-        while flips is not None:
-            kept_back = trust.questions(record) if job.confirm and phase is job.phases[-1] else 0
-            if record.calls[phase.name] >= job.max_calls - kept_back or vain > MOST_IN_VAIN * job.max_calls:
+        if record.best is not None and phase.direction == "forward" and not phase.improves_start:
+            continue
+        search = phase.search(tasks[phase.name], NO_FLIPS if record.best is None else record.best)
+        message, rejected = next(search, None), 0
+        while message is not None:
+            reserved = consistency.reserved_calls(record) if job.confirm and phase is job.phases[-1] else 0
+            if record.calls[phase.name] >= job.max_calls - reserved or rejected > MAX_REJECTED * job.max_calls:
                 spent = True
                 search.close()
                 break
-            candidate = job.limits.fit(job.graph, _positions(flips, phase, job.graph.size))
+            candidate = _candidate(job, phase, message)
             if candidate.size:
-                heard = yield candidate
-                record.calls[phase.name] += 1
-                flipped, score = _flipped(job, task.label, heard), _score(job, task.label, heard)
-                answer = Answer(candidate, flipped, score, heard.label)
-                if answer.flipped:
-                    evidence.only_below(record.keep(candidate, heard.label, spare=job.confirm).size)
-                else:
-                    record.failed += 1
-                    evidence.refute(candidate)
-                if task.guide is not None:
-                    task.guide.learn(answer)
-                yield TAKEN
+                answer = yield from _classify(job, record, tasks, refuted, phase, candidate)
             else:
-                if flips is REST:
-                    yield REST
-                vain, answer = vain + 1, Answer(NO_FLIPS, False)
+                if isinstance(message, Wait):
+                    yield message
+                rejected, answer = rejected + 1, NO_ANSWER
             try:
-                flips = search.send(answer)
+                message = search.send(answer)
             except StopIteration:
                 break
         if record.best is None:
@@ -144,66 +173,108 @@ def _phases(job: Job, record: Record, task: Task, trust: Trust, evidence: Eviden
     return spent
 
 
-def _positions(flips: Flips, phase: Phase, n_pairs: int) -> Flips:
-    """Refuse what would not be flips of this graph, but of its neighbours in the batch."""
-    good = isinstance(flips, np.ndarray) and flips.ndim == 1 and flips.dtype == np.intp
-    if not good or (flips.size and not 0 <= flips.min() <= flips.max() < n_pairs):
+def _classify_start(
+    job: Job, record: Record, tasks: Tasks, refuted: RefutedSets
+) -> Generator[Message | Received, Reply, bool]:
+    """Classify the start, if there is one and no call was spent on it before; return whether the budget is spent."""
+    if job.start is None or sum(record.calls.values()) > 1:
+        return False
+    if job.max_calls == 1:
+        return True
+    candidate = job.limits.fit(job.graph, job.start)
+    if candidate.size:
+        yield from _classify(job, record, tasks, refuted, job.phases[0], candidate)
+    return False
+
+
+def _candidate(job: Job, phase: Phase, message: object) -> Flips:
+    """Return the candidate of a message after the constraints were applied, empty for `Wait`; check the message."""
+    if isinstance(message, Wait):
+        return NO_FLIPS
+    flips = message.flips if isinstance(message, Ask) else None
+    valid = isinstance(flips, np.ndarray) and flips.ndim == 1 and flips.dtype == np.intp
+    if flips is None or not valid or (flips.size and not 0 <= flips.min() <= flips.max() < job.graph.size):
         raise SearchError(
-            f"the search {phase.name!r} must yield positions of pairs, an array of type intp with numbers from 0 to "
-            f"{n_pairs - 1}, not {flips!r}"
+            f"the search {phase.name!r} must yield Ask(flips), with flips an array of type intp of numbers from 0 to "
+            f"{job.graph.size - 1}, or Wait(); it yielded {message!r}"
         )
-    return flips
+    return job.limits.fit(job.graph, flips)
 
 
-def _confirm(job: Job, record: Record, label: Label, trust: Trust) -> Generator[Flips, Heard, bool]:
-    """Ask about the best again, and drop what does not hold for the best before it; return False to search again.
+def _classify(
+    job: Job, record: Record, tasks: Tasks, refuted: RefutedSets, phase: Phase, candidate: Flips
+) -> Generator[Message | Received, Reply, Answer]:
+    """Make one call, and update the record and the shared state."""
+    reply = yield Ask(candidate)
+    record.calls[phase.name] += 1
+    label = tasks[phase.name].label
+    answer = Answer(candidate, _flips(job, label, reply), _score(job, label, reply), reply.label)
+    if answer.flipped:
+        refuted.keep_below(record.keep(candidate, reply.label, keep_previous=job.confirm).size)
+    else:
+        record.refuted += 1
+        refuted.add(candidate)
+    for task in tasks.values():
+        task.observe(answer)
+    yield Received()
+    return answer
 
-    Whoever asks what is close to the boundary collects the errors of a black box that makes some.
+
+def _confirm(
+    job: Job, record: Record, label: Label, consistency: Consistency
+) -> Generator[Message | Received, Reply, bool]:
+    """Classify the best result again; if that fails, the previous ones. Return False to repeat the search.
+
+    A search near the decision boundary selects the wrong answers of a noisy black box.
     """
     while record.best is not None:
-        agreed, others = yield from _again(job, record, record.best, lambda heard: _flipped(job, label, heard), trust)
+        agreed, others = yield from _repeat(
+            job, record, record.best, lambda reply: _flips(job, label, reply), consistency
+        )
         if agreed > len(others):
             return True
         record.fall_back()
     return record.calls[job.phases[-1].name] >= job.max_calls
 
 
-def _another_class(job: Job, record: Record, label: Label, trust: Trust) -> Generator[Flips, Heard, Heard | None]:
-    """Ask for the graph's own class again where that one answer decided it all; return the answer if it is another."""
-    if record.best is None or not record.one_sided:
+def _other_class(
+    job: Job, record: Record, label: Label, consistency: Consistency
+) -> Generator[Message | Received, Reply, Reply | None]:
+    """If most candidates were counterfactuals, classify the original graph again; return the reply if it differs."""
+    if record.best is None or not record.mostly_flipped:
         return None
-    agreed, others = yield from _again(job, record, NO_FLIPS, lambda heard: heard.label == label, trust)
+    agreed, others = yield from _repeat(job, record, NO_FLIPS, lambda reply: reply.label == label, consistency)
     return others[-1] if len(others) > agreed else None
 
 
-def _again(
-    job: Job, record: Record, flips: Flips, agrees: Callable[[Heard], bool], trust: Trust
-) -> Generator[Flips, Heard, tuple[int, list[Heard]]]:
-    """Ask a question again; return how often the answer agreed, and the answers that did not.
+def _repeat(
+    job: Job, record: Record, flips: Flips, agrees: Callable[[Reply], bool], consistency: Consistency
+) -> Generator[Message | Received, Reply, tuple[int, list[Reply]]]:
+    """Repeat a call; return the number of replies that agree, and the replies that do not.
 
-    Once is enough, unless the black box contradicts itself: then the majority of five counts or, where the budget of
-    the last phase does not allow for five, the majority of those it does.
+    One agreeing reply is enough unless the black box has contradicted itself. Then the majority of five replies decides
+    or, if the budget of the last phase is smaller, the majority of the replies within the budget.
     """
-    name, agreed, others = job.phases[-1].name, 0, list[Heard]()
-    while max(agreed, len(others)) < trust.confirmations and record.calls[name] < job.max_calls:
-        heard = yield flips
+    name, agreed, others = job.phases[-1].name, 0, list[Reply]()
+    while max(agreed, len(others)) < consistency.confirmations and record.calls[name] < job.max_calls:
+        reply = yield Ask(flips)
         record.calls[name] += 1
-        if agrees(heard):
+        if agrees(reply):
             agreed += 1
         else:
-            others.append(heard)
-            trust.contradicted()
-        yield TAKEN
+            others.append(reply)
+            consistency.report_contradiction()
+        yield Received()
     return agreed, others
 
 
-def _flipped(job: Job, label: Label, heard: Heard) -> bool:
-    """Tell whether an answer makes a candidate of a graph of class ``label`` a counterfactual."""
-    return crosses(heard.label, label, job.target)
+def _flips(job: Job, label: Label, reply: Reply) -> bool:
+    """Check whether a reply makes a candidate of a graph of class ``label`` a counterfactual."""
+    return is_counterfactual_class(reply.label, label, job.target)
 
 
-def _score(job: Job, label: Label, heard: Heard) -> float | None:
-    """Return the probability of a class that makes it one, where the black box was asked for any."""
-    if heard.shares is None:
+def _score(job: Job, label: Label, reply: Reply) -> float | None:
+    """Return the probability of the classes that make a candidate a counterfactual, if scores are used."""
+    if reply.probabilities is None:
         return None
-    return 1 - heard.shares.get(label, 0.0) if job.target is None else heard.shares.get(job.target, 0.0)
+    return 1 - reply.probabilities.get(label, 0.0) if job.target is None else reply.probabilities.get(job.target, 0.0)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.graphs.pairs import Floats
-from countergraph.search.conversation import Flips, Search, Task
 from countergraph.search.parts.weights import discrimination
+from countergraph.search.protocol import Ask, Flips, Search, Task
 
 
 def least_first_backward(task: Task, start: Flips) -> Search:
@@ -25,7 +25,7 @@ def least_first_backward(task: Task, start: Flips) -> Search:
         while at < line.size:
             k = min(k, line.size - at)
             candidate = np.concatenate([line[:at], line[at + k :]])
-            if candidate.size and (yield candidate).flipped:
+            if candidate.size and (yield Ask(candidate)).flipped:
                 line, k = candidate, 2 * k
             elif k > 1:
                 k //= 2

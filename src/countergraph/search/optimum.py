@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.graphs.pairs import Bits, Floats, snap_to_zero
-from countergraph.search.conversation import Flips
+from countergraph.search.protocol import Flips
 
 
 def closest_crossing(graph: Bits, coefficients: Floats, intercept: float) -> Flips | None:

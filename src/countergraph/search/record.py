@@ -1,4 +1,4 @@
-"""What the driver keeps of one search, and how far it believes the black box."""
+"""The state that the driver keeps for each search, and how often it confirms results."""
 
 from __future__ import annotations
 
@@ -7,101 +7,107 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from countergraph.graphs.pairs import Label
-from countergraph.search.conversation import Flips
-from countergraph.search.evidence import NOTHING, Proven
 from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.search.proof import NO_PROOF, Proof
+from countergraph.search.protocol import Flips
 
-SPARES = 32
-"""How many earlier results a search keeps to fall back on."""
+MAX_PREVIOUS = 32
+"""The number of previous results that are kept in case the best is not confirmed."""
 MAJORITY = 3
-"""How often a result must be confirmed when the black box is known to contradict itself."""
-Stopped = Literal["finished", "not found", "max_calls", "time_limit", "already in target class", "interrupted"]
+"""The number of agreeing answers that confirm a result once the black box has contradicted itself."""
+Stopped = Literal[
+    "finished", "not found", "max_calls", "time_limit", "already in target class", "cancelled", "interrupted"
+]
 
 
 @dataclass(eq=False)
 class Record:
-    """What the driver knows of one search; complete when ``stopped`` is set, and true at any time before."""
+    """The state of one search. It is complete when ``stopped`` is set, and consistent at any time before."""
 
     calls: dict[str, int]
     limits: Limits = NO_LIMITS
     label: Label | None = None
+    """The class of the original graph."""
     best: Flips | None = None
     best_label: Label | None = None
     trace: list[tuple[int, int]] = field(default_factory=list)
+    """(calls, distance) each time a better counterfactual was found."""
     stopped: Stopped | None = None
-    earlier: deque[tuple[Flips, Label]] = field(default_factory=lambda: deque(maxlen=SPARES))
-    """What was the best before, where results are to be confirmed."""
-    crossed: int = 0
-    """How many candidates changed the class."""
-    few_enough: int = 0
-    """How many of these with no more changes than there may be."""
-    failed: int = 0
-    """How many did not."""
-    heard: set[Label] = field(default_factory=set)
-    """All classes that the black box answered."""
-    proven: Proven = NOTHING
-    """What the answers prove about the result, where it was confirmed."""
+    previous: deque[tuple[Flips, Label]] = field(default_factory=lambda: deque(maxlen=MAX_PREVIOUS))
+    """The previous best results, if the result is to be confirmed."""
+    flipped: int = 0
+    """The number of candidates that are counterfactuals."""
+    flipped_within_most: int = 0
+    """How many of these have no more changes than the constraint ``most`` allows."""
+    refuted: int = 0
+    """The number of candidates that are not counterfactuals."""
+    answered: set[Label] = field(default_factory=set)
+    """All classes in the answers of the black box."""
+    proof: Proof = NO_PROOF
+    """What the answers prove about the result, if it is confirmed."""
 
     @property
-    def one_sided(self) -> bool:
-        """Whether almost all candidates changed the class: then that of the graph itself may be a mistake."""
-        return 2 * self.failed < self.crossed
+    def mostly_flipped(self) -> bool:
+        """Whether most candidates are counterfactuals: then the class of the original graph may be a wrong answer."""
+        return 2 * self.refuted < self.flipped
 
-    def keep(self, flips: Flips, label: Label, spare: bool = False) -> Flips:
-        """Count a counterfactual, keep it if it is the best so far, and return the best.
-
-        With ``spare``, also keep what was the best before.
-        """
-        self.crossed += 1
-        self.few_enough += self.limits.within_most(flips)
+    def keep(self, flips: Flips, label: Label, keep_previous: bool = False) -> Flips:
+        """Record a counterfactual, and return the best one; ``keep_previous`` also keeps the previous best."""
+        self.flipped += 1
+        self.flipped_within_most += self.limits.within_most(flips)
         if self.best is None or self.limits.rank(flips) < self.limits.rank(self.best):
-            if spare and self.best is not None and self.best_label is not None:
-                self.earlier.append((self.best, self.best_label))
+            if keep_previous and self.best is not None and self.best_label is not None:
+                self.previous.append((self.best, self.best_label))
             self.best, self.best_label = flips, label
             self.trace.append((sum(self.calls.values()), flips.size))
         return self.best
 
+    @property
+    def valid_best(self) -> Flips | None:
+        """The best counterfactual, unless it has more changes than the constraint ``most`` allows."""
+        return None if self.best is None or not self.limits.within_most(self.best) else self.best
+
     def fall_back(self) -> None:
-        """Drop the best, and return to what was the best before."""
-        if not self.earlier:
-            self.forget()
+        """Replace the best result by the previous one."""
+        if not self.previous:
+            self.discard_results()
             return
-        self.best, self.best_label = self.earlier.pop()
+        self.best, self.best_label = self.previous.pop()
         self.trace.pop()
 
-    def hold_to_most(self) -> None:
-        """Drop everything if the best has more changes than it may."""
+    def enforce_most(self) -> None:
+        """Discard the result if it has more changes than the constraint ``most`` allows."""
         if self.best is not None and not self.limits.within_most(self.best):
-            self.forget()
+            self.discard_results()
 
-    def rename(self, label: Label) -> None:
-        """Begin anew, with another class of the graph itself."""
-        self.forget()
-        self.label, self.crossed, self.few_enough, self.failed = label, 0, 0, 0
+    def restart(self, label: Label) -> None:
+        """Start again after the class of the original graph turned out to be ``label``."""
+        self.discard_results()
+        self.label, self.flipped, self.flipped_within_most, self.refuted = label, 0, 0, 0
 
-    def forget(self) -> None:
-        """Drop everything that was found."""
+    def discard_results(self) -> None:
+        """Discard all counterfactuals."""
         self.best = self.best_label = None
-        self.earlier.clear()
+        self.previous.clear()
         self.trace.clear()
 
 
 @dataclass(eq=False)
-class Trust:
-    """How far the black box is believed in a run: less, once it has answered the same question in two ways."""
+class Consistency:
+    """Whether the black box of a run has given two answers to the same graph, and what follows from it."""
 
     confirmations: int = 1
-    """How often a result must be confirmed."""
+    """The number of agreeing answers that confirm a result."""
 
-    def contradicted(self) -> None:
-        """Take in that the black box answered the same question in two ways."""
+    def report_contradiction(self) -> None:
+        """Record that the black box gave two answers to the same graph."""
         self.confirmations = MAJORITY
 
     @property
-    def unbroken(self) -> bool:
-        """Whether it has not, so that an answer proves something."""
+    def holds(self) -> bool:
+        """Whether no contradiction was seen, so that an answer is a proof."""
         return self.confirmations < MAJORITY
 
-    def questions(self, record: Record) -> int:
-        """Return how many questions it may take to confirm the result of a search, if one more candidate crosses."""
-        return (2 * self.confirmations - 1) * (1 + (2 * record.failed < record.crossed + 1))
+    def reserved_calls(self, record: Record) -> int:
+        """Return the calls that confirming the result may take if the next candidate is a counterfactual."""
+        return (2 * self.confirmations - 1) * (1 + (2 * record.refuted < record.flipped + 1))

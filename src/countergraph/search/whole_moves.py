@@ -13,11 +13,11 @@ from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 
-from countergraph.search.conversation import Answer, Attempt, Flips, Search, Task, relayed
 from countergraph.search.parts.prefix import stretched
 from countergraph.search.parts.trim import trimmed
+from countergraph.search.protocol import Answer, Ask, Attempt, Flips, Message, Search, Task, translated
 
-Success = Generator[Flips, Answer, bool]
+Success = Generator[Message, Answer, bool]
 
 
 def whole_moves(task: Task, start: Flips) -> Search:
@@ -36,7 +36,7 @@ def whole_moves(task: Task, start: Flips) -> Search:
 def _alone(moves: Sequence[Flips]) -> Success:
     """Make one of the moves."""
     for move in moves:
-        if (yield move).flipped:
+        if (yield Ask(move)).flipped:
             return True
     return False
 
@@ -49,9 +49,9 @@ def _together(moves: Sequence[Flips], lines: Sequence[Flips], forward: Callable[
 
     crossed = False
     for line in lines:
-        found = yield from relayed(forward(line), ask=union)
+        found = yield from translated(forward(line), union)
         if found is not None:
-            yield from relayed(trimmed(np.sort(found)[::-1]), ask=union)
+            yield from translated(trimmed(np.sort(found)[::-1]), union)
             crossed = True
     return crossed
 
@@ -59,6 +59,6 @@ def _together(moves: Sequence[Flips], lines: Sequence[Flips], forward: Callable[
 def _one_by_one(order: Flips) -> Attempt:
     """Make one move after the other: a black box may change its mind on the way, and change it back."""
     for size in range(1, order.size + 1):
-        if (yield order[:size]).flipped:
+        if (yield Ask(order[:size])).flipped:
             return order[:size]
     return None

@@ -1,1 +1,1 @@
-"""The store: finished searches are kept, and only what is missing is searched."""
+"""The store of finished searches, and searching only what is missing."""

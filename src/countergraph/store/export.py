@@ -1,4 +1,4 @@
-"""A store as a table for other programs: CSV or Parquet, row by row, however many there are."""
+"""Export a store to CSV or Parquet, row by row with constant memory."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ BATCH = 10_000
 
 
 def export(store: Store, path: str | Path) -> int:
-    """Write all finished searches to a .csv or .parquet file, and return how many.
+    """Write all finished searches to a .csv or .parquet file, and return their number.
 
-    ``flips``, the positions of the changed pairs, is a list in Parquet and numbers with spaces between in CSV.
+    ``flips``, the positions of the changed pairs, is a list in Parquet, and numbers separated by spaces in CSV.
     """
     path = Path(path)
     if path.suffix not in FORMATS:
-        raise InputError(f"a store is exported to {' or '.join(FORMATS)}, not to {path.suffix or path.name!r}")
+        raise InputError(
+            f"the file to export to must end in {' or '.join(FORMATS)}, not in {path.suffix or path.name!r}"
+        )
     partial = path.with_name(path.name + ".part")
     try:
         count = (_write_csv if path.suffix == ".csv" else _write_parquet)(store.rows(), partial)
@@ -51,8 +53,8 @@ def _write_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'countergraph[parquet]'") from error
-    # Classes and targets are numbers for some black boxes and words for others; as text they share a column.
+        raise InputError("Parquet files need pyarrow: pip install 'countergraph[parquet]'") from error
+    # Classes and targets are numbers for some black boxes and strings for others; a column needs one type.
     text = ("target", "original_class", "counterfactual_class")
     numbers = ("k", "max_calls", "seed", "confirm", "graph", "run", "distance", "calls", "minimal", "radius", "optimal")
     reals = ("seconds", "finished_at", "cost")
@@ -68,6 +70,6 @@ def _write_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
             writer = pq.ParquetWriter(path, schema)
         writer.write_table(pa.Table.from_pylist(batch, schema=schema))
     if writer is None:
-        raise InputError("the store holds no finished search, so there is nothing to write")
+        raise InputError("the store contains no finished search")
     writer.close()
     return count

@@ -1,4 +1,4 @@
-"""The fingerprint of a black box: the same rule, the same fingerprint, in any process and after saving and loading."""
+"""The fingerprint of a black box. It is the same in every process, and after saving and loading."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from countergraph.oracle.oracle import Oracle
 
 
 def fingerprint(black_box: object) -> str:
-    """Return a short digest of everything that a black box has learnt.
+    """Return a short digest of the fitted state of a black box.
 
-    Understands `Model`, `LinearRule` and scikit-learn's estimators, alone or within an `Oracle`.
+    Supports `Model`, `LinearRule` and estimators of scikit-learn, also within an `Oracle`.
 
     Raises
     ------
     InputError
-        For anything else: nobody can look into a function or a service, so its owner must name it.
+        For anything else: the state of a function or a service is unknown, so the user must name it.
     """
     digest = hashlib.sha256()
     for part in _parts(black_box):
@@ -33,7 +33,7 @@ def fingerprint(black_box: object) -> str:
 
 
 def _parts(value: object) -> Iterator[bytes]:
-    """Take a value apart into bytes, in an order that depends on nothing but its content."""
+    """Convert a value to bytes, in an order that depends only on its content."""
     if value is None or isinstance(value, bool | int | float | str | np.generic):
         yield f"{type(value).__name__} {value!r};".encode()
     elif isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
@@ -51,6 +51,8 @@ def _parts(value: object) -> Iterator[bytes]:
         yield from _parts([value.kind, value.estimator])
     elif isinstance(value, Oracle):
         yield from _parts([value.input, value.classes, value.meanings, value.black_box])
+        if value.with_subjects:
+            yield b"with subjects;"
     elif isinstance(value, LinearRule):
         yield from _parts(["rule", value.vertex_sets, value.weights, value.intercept, value.n_rois, value.classes])
     elif isinstance(value, Tree):
@@ -59,8 +61,8 @@ def _parts(value: object) -> Iterator[bytes]:
         yield from _parts([type(value).__qualname__, vars(value)])
     else:
         raise InputError(
-            f"nobody can look into a {type(value).__name__} to tell whether it changed: name this black box and its "
-            "version, for example box='my model, 3 May'"
+            f"the state of a {type(value).__name__} cannot be inspected: pass a name and version of the black box, for "
+            "example box='my model, 3 May'"
         )
 
 

@@ -1,4 +1,4 @@
-"""Searching with a store: only what is missing is searched, and every result is kept as soon as it is found."""
+"""Searching with a store: only missing searches run, and every result is stored as soon as it is found."""
 
 from __future__ import annotations
 
@@ -6,177 +6,189 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Unpack
 
-from countergraph.errors import BlackBoxError, InputError, Interrupted
-from countergraph.finding.constraints import Constraints
-from countergraph.finding.find import carry_out
+from countergraph.errors import InputError, Interrupted, StoppedError
+from countergraph.finding.find import ProgressCallback, call_back
 from countergraph.finding.request import Request
+from countergraph.finding.run import Finished, Progress, SearchRun
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Label
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
-from countergraph.search.driver import Progress
+from countergraph.search.driver import Asked
+from countergraph.search.methods import Method, Phase
+from countergraph.search.options import SearchKeywords, SearchOptions, shows_search_options
+from countergraph.search.protocol import SearchFunction
 from countergraph.store.fingerprint import fingerprint
 from countergraph.store.replay import Replay
 from countergraph.store.row import Row, SearchKey
 from countergraph.store.setting import Setting
 from countergraph.store.store import Store
 
-PAUSE = 0.2
-FIRST = 16
-"""How many searches that do not learn from each other are begun together at first ..."""
+POLL_SECONDS = 0.2
+"""How long to wait for searches that other processes have claimed."""
+FIRST_CHUNK = 16
+"""The number of independent searches that start together at first. An interruption loses those in progress, ..."""
 QUICK, SLOW = 3.0, 12.0
-"""... twice as many next time where that took less than so many seconds, half as many where it took more: what is not
-finished when something stops it is lost."""
+"""... so the number doubles if a chunk took fewer seconds than ``QUICK``, and halves if it took more than ``SLOW``."""
 Keep = Callable[[Row, float], None]
-"""Called with a finished search and the seconds it took."""
-Tell = Callable[[Progress], None]
+"""Called with each finished search and the seconds it took."""
 
 
+@shows_search_options
 def resume_counterfactuals(
     store: Store,
     black_box: object,
     graphs: GraphDataset,
-    method: str = "learned",
+    method: str | Phase | Method | SearchFunction = "learned",
     dataset: GraphDataset | None = None,
     *,
-    k: int = 5,
-    max_calls: int = 2000,
-    seed: int = 0,
-    target: Label | None = None,
-    runs: int | Sequence[int] = 1,
     box: str | None = None,
-    progress: Tell | None = None,
-    constraints: Constraints | None = None,
-    scores: bool = False,
-    confirm: bool = True,
+    progress: ProgressCallback | None = None,
+    **options: Unpack[SearchKeywords],
 ) -> Counterfactuals:
-    """Find counterfactuals of many graphs as `find_counterfactuals` does, going on where an earlier call stopped.
+    """Find counterfactuals as `find_counterfactuals` does, and continue where an earlier call stopped.
 
-    Whatever is in the store is not searched again, and whatever is found is in it at once, so that Ctrl-C, a crash or
-    ``kill -9`` loses only what was being searched: some seconds' work, or one search where that takes longer. Searches
-    that learn from each other are finished together; of those that were not, the answers are in the store, and are not
-    asked for again. Several processes may do the same at once: they share the work.
+    Searches that are in the store do not run again, and each result is stored immediately. So Ctrl-C, a crash or
+    ``kill -9`` loses only the searches in progress: a few seconds of work, or one search if that takes longer. Searches
+    that learn from each other are finished together; until then their answers are in the store, and are not requested
+    again. Several processes may run the same call at the same time: they share the work.
 
     Parameters
     ----------
     store
-        Where finished searches are kept.
+        The store of finished searches.
     box
-        What the black box is called, with its version. Needed for anything but a `Model`, a `LinearRule` and those of
-        scikit-learn's estimators, and pipelines of them, that keep what they have learnt as plain arrays and trees.
-    black_box, graphs, method, dataset, k, max_calls, seed, target, runs, progress, constraints, scores, confirm
-        As in `find_counterfactuals`. A method whose searches share what they learn shares it within a run.
+        The name and version of the black box. Required for anything but a `Model`, a `LinearRule`, and scikit-learn
+        estimators and pipelines whose fitted state consists of plain arrays and trees.
+    black_box, graphs, method, dataset, progress
+        As in `find_counterfactuals`. The method must be registered.
+    **options
+        See `SearchOptions`; there is no ``time_limit``, because a call can be stopped at any time.
 
     Raises
     ------
-    BlackBoxError, Interrupted
-        As `find_counterfactuals` does; their ``results`` are what is in the store and what was found besides.
+    StoppedError, Interrupted
+        As in `find_counterfactuals`; their ``results`` are those in the store and the partial ones.
     """
     if not isinstance(graphs, GraphDataset):
-        raise InputError(f"a store keeps searches of the graphs of a GraphDataset, not of a {type(graphs).__name__}")
-    dataset = graphs if dataset is None else dataset
-    request = Request.of(
-        black_box,
-        graphs,
-        method=method,
-        dataset=dataset,
-        k=k,
-        max_calls=max_calls,
-        seed=seed,
-        target=target,
-        runs=runs,
-        constraints=constraints,
-        scores=scores,
-        confirm=confirm,
-    )
+        raise InputError(f"resume_counterfactuals takes a GraphDataset, not a {type(graphs).__name__}")
+    chosen = SearchOptions(method, **options)
+    return resume_all(store, black_box, graphs, graphs if dataset is None else dataset, chosen, box, progress)
+
+
+def resume_all(
+    store: Store,
+    black_box: object,
+    graphs: GraphDataset,
+    dataset: GraphDataset,
+    options: SearchOptions,
+    box: str | None = None,
+    progress: ProgressCallback | None = None,
+) -> Counterfactuals:
+    """Do the same, with the options as one object."""
+    _check_options(options)
+    request = Request.of(black_box, graphs, dataset, options)
     box = fingerprint(black_box) if box is None else box
-    setting = Setting.of(request, graphs.fingerprint, dataset.fingerprint, box)
-    numbers = request.runs
-    everybody, at_once, calls, total = range(len(graphs)), FIRST, 0, len(graphs) * len(numbers)
-    finished = partial(store.results, setting, graphs, runs=numbers, classes=request.classes)
+    setting = Setting.of_request(request, graphs.fingerprint, dataset.fingerprint, box)
+    runs, indices = request.options.run_numbers, range(len(graphs))
+    chunk, calls, total = FIRST_CHUNK, 0, len(graphs) * len(runs)
+    stored = partial(store.results, setting, graphs, runs=runs, classes=request.classes)
     try:
-        with store.alive():
-            while missing := store.missing(setting, everybody, numbers):
-                places, began = store.claim(setting, everybody, numbers, at_once), time.monotonic()
-                done = total - len({*missing, *places})
-                keep, tell = partial(store.add, setting), _after(progress, done, calls, total)
-                calls += search(setting, request, places, keep, tell, store)
-                if places:
-                    at_once = _next(at_once, time.monotonic() - began)
+        with store.renewed_claims():
+            while missing := store.missing(setting, indices, runs):
+                keys, began = store.claim(setting, indices, runs, chunk), time.monotonic()
+                done = total - len({*missing, *keys})
+                callback = _with_offset(progress, done, calls, total)
+                calls += search(setting, request, keys, partial(store.add, setting), callback, store)
+                if keys:
+                    chunk = _next_chunk(chunk, time.monotonic() - began)
                 else:
-                    time.sleep(PAUSE)
-    except (BlackBoxError, KeyboardInterrupt) as error:
-        stopped = error if isinstance(error, BlackBoxError | Interrupted) else Interrupted("interrupted")
-        stopped.results = _together(finished(), stopped.results)
+                    time.sleep(POLL_SECONDS)
+    except (StoppedError, KeyboardInterrupt) as error:
+        stopped = error if isinstance(error, StoppedError | Interrupted) else Interrupted("interrupted")
+        stopped.results = _merged(stored(), stopped.results)
         raise stopped from error.__cause__
-    return finished()
+    return stored()
 
 
-def _next(at_once: int, seconds: float) -> int:
-    """Return how many searches to begin together after so many took so long."""
-    return 2 * at_once if seconds < QUICK else max(1, at_once // 2) if seconds > SLOW else at_once
+def _check_options(options: SearchOptions) -> None:
+    if options.time_limit is not None:
+        raise InputError("time_limit cannot be used with a store: stop the call at any time, and repeat it to continue")
+    if not options.parsed_method.is_registered:
+        raise InputError(
+            f"a store identifies a method by its name, but {options.parsed_method.name!r} is not registered: "
+            "call countergraph.register_search first"
+        )
 
 
-def _after(progress: Tell | None, finished: int, calls: int, total: int) -> Tell | None:
-    """Return what tells how far all searches are, when it is told how far those are that follow some others."""
+def _next_chunk(chunk: int, seconds: float) -> int:
+    """Return the number of searches to start together after ``chunk`` of them took this long."""
+    return 2 * chunk if seconds < QUICK else max(1, chunk // 2) if seconds > SLOW else chunk
+
+
+def _with_offset(progress: ProgressCallback | None, finished: int, calls: int, total: int) -> ProgressCallback | None:
+    """Return a callback that adds what was finished before."""
     if progress is None:
         return None
     return lambda state: progress(Progress(finished + state.finished, total, calls + state.calls))
 
 
-def _together(finished: Counterfactuals, others: Iterable[Counterfactual]) -> Counterfactuals:
-    """Return finished searches and others, in the order of the graphs."""
-    have = {(each.graph_index, each.run) for each in finished}
-    more = [each for each in others if (each.graph_index, each.run) not in have]
-    return Counterfactuals(sorted([*finished, *more], key=lambda each: (each.graph_index, each.run)))
+def _merged(stored: Counterfactuals, others: Iterable[Counterfactual]) -> Counterfactuals:
+    """Return stored and other results, in the order of the graphs."""
+    known = {(each.graph_index, each.run) for each in stored}
+    new = [each for each in others if (each.graph_index, each.run) not in known]
+    return Counterfactuals(sorted([*stored, *new], key=lambda each: (each.graph_index, each.run)))
 
 
 def search(
     setting: Setting,
     request: Request,
-    places: Sequence[SearchKey],
+    keys: Sequence[SearchKey],
     keep: Keep,
-    progress: Tell | None = None,
+    progress: ProgressCallback | None = None,
     store: Store | None = None,
 ) -> int:
-    """Search some places of a request in lockstep, and hand each result to ``keep`` as soon as it is found.
+    """Run some searches of a request, and call ``keep`` with each as soon as it is finished; return the calls.
 
-    With a store, the answers to searches that are finished together are kept there until they are. Return how many
-    questions were asked.
+    With a store, the answers to searches that are finished together are stored until they are.
     """
     last, done, calls = time.perf_counter(), 0, 0
 
-    def kept(graphs: Sequence[int], result: Counterfactual) -> None:
+    def add(graphs: Sequence[int], result: Counterfactual) -> None:
         nonlocal last
         now = time.perf_counter()
         keep(Row.of(result, graphs[result.graph_index]), now - last)
         last = now
 
-    for graphs, runs in _rectangles(places, setting.shares):
+    for graphs, runs in _rectangles(keys, setting.is_joint):
         part = request.part(graphs, runs)
-        replay = Replay(part.ask, store, setting, runs[0]) if setting.shares and store is not None else None
-        at_once = None if setting.shares else partial(kept, graphs)
+        replay = Replay(part.classify, store, setting, runs[0]) if setting.is_joint and store is not None else None
+        callback = _with_offset(progress, done, calls, len(keys))
         try:
-            tell = _after(progress, done, calls, len(places))
-            results = carry_out(part, replay or part.ask, None, tell, at_once)
-        except (BlackBoxError, Interrupted) as error:
-            found = [replace(each, graph_index=graphs[each.graph_index]) for each in error.results]
-            error.results = Counterfactuals(found)
+            with SearchRun.of(part, replay) as run:
+                for event in run:
+                    if isinstance(event, Finished) and not setting.is_joint:
+                        add(graphs, event.result)
+                    if isinstance(event, Finished | Asked):
+                        call_back(callback, run.progress, run)
+        except (StoppedError, Interrupted) as error:
+            positions = [replace(each, graph_index=graphs[each.graph_index]) for each in error.results]
+            error.results = Counterfactuals(positions)
             raise
-        if setting.shares:
-            for result in results:
-                kept(graphs, result)
+        if setting.is_joint:
+            for result in run.results:
+                add(graphs, result)
         if replay is not None:
-            replay.end()
-        done, calls = done + len(results), calls + results.calls
+            replay.delete()
+        done, calls = done + run.progress.total, calls + run.progress.calls
     return calls
 
 
-def _rectangles(places: Iterable[SearchKey], run_by_run: bool) -> list[tuple[list[int], list[int]]]:
-    """Split places into few groups, each all combinations of some graphs and some runs."""
+def _rectangles(keys: Iterable[SearchKey], run_by_run: bool) -> list[tuple[list[int], list[int]]]:
+    """Split searches into few groups, each all combinations of some graphs and some runs."""
     graphs_of: dict[int, list[int]] = {}
-    for place in places:
-        graphs_of.setdefault(place.run, []).append(place.graph)
+    for key in keys:
+        graphs_of.setdefault(key.run, []).append(key.graph)
     runs_of: dict[tuple[int, ...], list[int]] = {}
     for run, graphs in graphs_of.items():
         runs_of.setdefault((*graphs, -1 - run) if run_by_run else tuple(graphs), []).append(run)

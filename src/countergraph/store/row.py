@@ -1,4 +1,4 @@
-"""A row of the store: what is kept of a search."""
+"""A row of the store: the result of one search."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Indices, Label
 from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
-from countergraph.results.vocabulary import spoken, vocabulary
+from countergraph.results.vocabulary import Move, as_moves, vocabulary
 from countergraph.search.methods import parse_method
 from countergraph.store.setting import Setting
 
 
 class SearchKey(NamedTuple):
-    """Where a search stands within its setting."""
+    """The identity of a search within its setting."""
 
     graph: int
     """The position of the graph in its cohort."""
@@ -26,12 +26,14 @@ class SearchKey(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What is kept of a search: with its setting and its cohort, all of a `Counterfactual`."""
+    """The values that, with the setting and the cohort, make up a `Counterfactual`."""
 
     graph: int
     run: int
     original_class: Label | None
+    """The label, not the name."""
     counterfactual_class: Label | None
+    """The label, not the name."""
     distance: int | None
     calls: int
     calls_by_phase: str
@@ -46,12 +48,12 @@ class Row(NamedTuple):
 
     @classmethod
     def of(cls, result: Counterfactual, graph: int) -> Self:
-        """Pack a result for the ``graph`` at this position of its cohort."""
+        """Pack a result; ``graph`` is the position of the graph in its cohort."""
         return cls(
             graph,
             result.run,
-            result.original_class,
-            result.counterfactual_class,
+            result.original_label,
+            result.counterfactual_label,
             result.distance,
             result.calls,
             json.dumps(result.calls_by_phase),
@@ -66,15 +68,13 @@ class Row(NamedTuple):
         )
 
     def unpack(self, setting: Setting, data: GraphDataset, classes: tuple[str, ...] | None = None) -> Counterfactual:
-        """Make the result again; ``classes`` are the names by label, where they are not those of the cohort."""
+        """Return the result; ``classes`` are the names of the classes, if they are not those of the cohort."""
         flips = None if self.flips is None else unpack_numbers(self.flips)
-        speaks = flips is not None and any(phase.needs_moves for phase in parse_method(setting.method))
-        moves = spoken(flips, vocabulary(data.edges[self.graph], data.atlas)) if speaks and flips is not None else []
         return Counterfactual(
             original=data.edges[self.graph],
             flips=flips,
-            original_class=self.original_class,
-            counterfactual_class=self.counterfactual_class,
+            original_label=self.original_class,
+            counterfactual_label=self.counterfactual_class,
             calls_by_phase=json.loads(self.calls_by_phase),
             method=setting.method,
             parameters=setting.parameters,
@@ -83,13 +83,19 @@ class Row(NamedTuple):
             graph_index=self.graph,
             run=self.run,
             subject=data.names[self.graph],
+            named=True,
             atlas=data.atlas,
             classes=classes or data.classes,
-            moves=tuple(moves),
+            moves=self._moves(setting, data, flips),
             cost=self.cost,
             certificate=Certificate(bool(self.minimal), self.radius, bool(self.optimal)),
             why=self.why,
         )
+
+    def _moves(self, setting: Setting, data: GraphDataset, flips: Indices | None) -> tuple[Move, ...]:
+        if flips is None or not parse_method(setting.method).uses_moves:
+            return ()
+        return tuple(as_moves(flips, vocabulary(data.edges[self.graph], data.atlas)))
 
 
 def _pack(numbers: ArrayLike) -> bytes:
@@ -97,5 +103,5 @@ def _pack(numbers: ArrayLike) -> bytes:
 
 
 def unpack_numbers(packed: bytes) -> Indices:
-    """Return the numbers that bytes of a row stand for."""
+    """Return the numbers that are packed in a row."""
     return np.frombuffer(packed, dtype="<u4").astype(np.intp)

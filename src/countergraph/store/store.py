@@ -1,9 +1,10 @@
-"""The store: every finished search is a row of an SQLite file, committed at once.
+"""The store: every finished search is a row of an SQLite file, committed immediately.
 
-Killing a process loses what it was searching, never a row, and never the file: the database is in write-ahead mode.
-Of searches that are finished together or not at all, it keeps the answers until they are (see `replay`).
-Processes that share a store share the work. Before searching, a process *claims* places (a graph and a run of a
-setting); a claim ends with its row, with its owner's death, or when its owner has not renewed it for a minute.
+Killing a process loses the searches in progress, but no row and not the file: the database is in write-ahead mode. The
+answers to searches that are finished together are kept until they are finished (see `replay`).
+
+Processes that use the same store share the work. Before searching, a process *claims* searches (a graph and a run of a
+setting). A claim ends with its row, when its process ends, or if it was not renewed for a minute.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ from countergraph.results.counterfactual import Counterfactuals
 from countergraph.store.row import Row, SearchKey, unpack_numbers
 from countergraph.store.setting import Setting
 
-APPLICATION = 0x43475354  # "CGST": how a store is told from other SQLite files
-LEASE = 60.0
-PATIENCE = 60.0
-# Statement by statement, what takes a store from each version to the next. Never change one: add another.
+APPLICATION = 0x43475354  # "CGST", identifies a store among SQLite files
+CLAIM_SECONDS = 60.0
+"""How long a claim is valid unless it is renewed."""
+BUSY_TIMEOUT = 60.0
+"""Seconds to wait for a lock of another process."""
+# The statements that upgrade a store from each version to the next. Never change one: add another.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         f"PRAGMA application_id = {APPLICATION}",
@@ -66,6 +69,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE searches ADD COLUMN radius INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE searches ADD COLUMN optimal INTEGER NOT NULL DEFAULT 0",
     ),
+    ("ALTER TABLE settings RENAME COLUMN asked TO options",),
 )
 
 
@@ -73,37 +77,37 @@ COLUMNS = ", ".join(Row._fields)
 
 
 class Spent(NamedTuple):
-    """Seconds that went into some searches."""
+    """The computing time of some searches, in seconds."""
 
     worker: float
-    """Of all processes together."""
+    """The sum over all processes."""
     clock: float
-    """While at least one of them was at work."""
+    """The time in which at least one process was working."""
 
     @classmethod
-    def on(cls, stretches: Iterable[tuple[float, float]]) -> Self:
-        """Add up stretches of time, each from its beginning to its end."""
+    def of(cls, intervals: Iterable[tuple[float, float]]) -> Self:
+        """Add up intervals, each given by its beginning and its end."""
         worker = clock = 0.0
         last = -math.inf
-        for begun, end in sorted(stretches):
-            worker += end - begun
-            clock += max(0.0, end - max(begun, last))
+        for begin, end in sorted(intervals):
+            worker += end - begin
+            clock += max(0.0, end - max(begin, last))
             last = max(last, end)
         return cls(worker, clock)
 
 
 class Store:
-    """A store, open. Use it in a ``with`` statement, in one thread of one process; others open their own.
+    """An open store. Use it in a ``with`` statement and in one thread; other threads and processes open their own.
 
     Parameters
     ----------
     path
-        The file; made if there is none. It must lie on a disk of this machine.
+        The file; it is created if it does not exist. It must be on a local disk.
 
     Raises
     ------
     FileError
-        If the file is something else, is damaged, or was written by a newer version of countergraph.
+        If the file is not a store, is damaged, or was written by a newer version of countergraph.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -111,7 +115,7 @@ class Store:
         self._numbers: dict[Setting, int] = {}
         self.owner = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
         try:
-            self._database = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+            self._database = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT, isolation_level=None)
             self._prepare()
         except sqlite3.Error as error:
             raise FileError(f"{self.path}: cannot be used as a store ({error})") from error
@@ -126,7 +130,7 @@ class Store:
         return f"Store({str(self.path)!r}, {self.count()} searches)"
 
     def close(self) -> None:
-        """Give back what was claimed and not finished, and close the file."""
+        """Release the claims of unfinished searches, and close the file."""
         self._release()
         self._database.close()
 
@@ -139,7 +143,7 @@ class Store:
             version, application = self._pragma("user_version"), self._pragma("application_id")
             empty = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
             if not empty and application != APPLICATION:
-                raise FileError(f"{self.path}: is a database, but not a store of countergraph")
+                raise FileError(f"{self.path}: is an SQLite database, but not a countergraph store")
             if version > len(MIGRATIONS):
                 raise FileError(
                     f"{self.path}: was written by a newer version of countergraph (its format is {version}, this "
@@ -150,7 +154,9 @@ class Store:
                     self._database.execute(statement)
             self._database.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         if self._database.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            raise FileError(f"{self.path}: lies on a disk that many processes cannot share; choose a local one")
+            raise FileError(
+                f"{self.path}: is on a disk that does not support access by several processes; choose a local disk"
+            )
         self._database.execute("PRAGMA synchronous = NORMAL")
 
     def _pragma(self, name: str) -> int:
@@ -158,7 +164,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        # Ctrl-C may come between any two steps: whatever it leaves open is rolled back, here or by the next.
+        # Ctrl-C may come between any two steps: an open transaction is rolled back here, or by the next one.
         self._roll_back()
         try:
             self._database.execute("BEGIN IMMEDIATE")
@@ -174,18 +180,18 @@ class Store:
             self._database.execute("ROLLBACK")
 
     def name(self, fingerprint: str, name: str) -> None:
-        """Keep what a cohort or a black box is called, for people."""
+        """Store the name of a cohort or a black box, for display."""
         with self._transaction():
             self._database.execute("INSERT OR REPLACE INTO names VALUES (?, ?)", (fingerprint, name))
 
     def settings(self) -> list[Setting]:
-        """Return all settings of which something was ever claimed, the oldest first."""
+        """Return all settings, oldest first."""
         names = list(Setting.__dataclass_fields__)
         rows = self._database.execute(f"SELECT {', '.join(names)} FROM settings ORDER BY id")
         return [replace(Setting(*row), confirm=bool(row[names.index("confirm")])) for row in rows]
 
     def _number(self, setting: Setting) -> int:
-        """Return the number of a setting, -1 if it has none."""
+        """Return the id of a setting, -1 if it is not in the store."""
         if setting not in self._numbers:
             row = self._database.execute("SELECT id FROM settings WHERE key = ?", (setting.key,)).fetchone()
             if row is None:
@@ -194,7 +200,7 @@ class Store:
         return self._numbers[setting]
 
     def _numbered(self, setting: Setting) -> int:
-        """Return the number of a setting, and give it one if it has none."""
+        """Return the id of a setting, and insert it if it is not in the store."""
         if self._number(setting) == -1:
             values = asdict(setting)
             self._database.execute(
@@ -204,19 +210,19 @@ class Store:
         return self._number(setting)
 
     def missing(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> list[SearchKey]:
-        """Return the places that have no row yet."""
+        """Return the searches that have no row yet."""
         graphs, runs = list(graphs), list(runs)
-        places = "SELECT graph, run FROM searches WHERE setting = ? AND graph BETWEEN ? AND ?"
-        reach = (min(graphs, default=0), max(graphs, default=0))
-        done = set(self._database.execute(places, (self._number(setting), *reach)))
+        query = "SELECT graph, run FROM searches WHERE setting = ? AND graph BETWEEN ? AND ?"
+        bounds = (min(graphs, default=0), max(graphs, default=0))
+        done = set(self._database.execute(query, (self._number(setting), *bounds)))
         return [SearchKey(graph, run) for graph in graphs for run in runs if (graph, run) not in done]
 
     def claim(
         self, setting: Setting, graphs: Iterable[int], runs: Iterable[int], most: int | None = None
     ) -> list[SearchKey]:
-        """Claim the places that have no row and that nobody alive has claimed, all or the first few, and return them.
+        """Claim searches without a row and without a valid claim, all or the first ``most``, and return them.
 
-        Of a setting whose searches share what they learn, a run is claimed as a whole, or not at all.
+        A run of a joint setting is claimed as a whole.
         """
         graphs, runs = list(graphs), list(runs)
         with self._transaction():
@@ -228,25 +234,25 @@ class Store:
                 if expires > time.time() and _alive(owner)
             }
             missing = self.missing(setting, graphs, runs)
-            free = [place for place in missing if place not in taken][:most]
-            if setting.shares:
-                begun = {run for _, run in taken}
-                whole = sorted({place.run for place in missing} - begun)
+            free = [key for key in missing if key not in taken][:most]
+            if setting.is_joint:
+                started = {run for _, run in taken}
+                whole = sorted({key.run for key in missing} - started)
                 free = [SearchKey(graph, run) for graph in graphs for run in whole]
             self._database.executemany(
                 "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?)",
-                ((number, *place, self.owner, time.time() + LEASE) for place in free),
+                ((number, *key, self.owner, time.time() + CLAIM_SECONDS) for key in free),
             )
         return free
 
     def add(self, setting: Setting, row: Row, seconds: float = 0.0, finished_at: float | None = None) -> None:
-        """Keep a finished search, at once. A row that is there already stays as it is.
+        """Store a finished search immediately; an existing row is not changed.
 
-        ``seconds`` is how long its process worked for it: in lockstep, since the search that ended before it.
-        ``finished_at`` is when it ended, if not now.
+        ``seconds`` is its computing time: in lockstep, the time since the search that finished before it.
+        ``finished_at`` is the time when it finished, by default now.
         """
-        if row.stopped in ("time_limit", "interrupted"):
-            raise InputError(f"a search that was stopped by {row.stopped} is not finished, and not kept")
+        if row.stopped in ("time_limit", "cancelled", "interrupted"):
+            raise InputError(f"only finished searches can be stored, but this one was stopped: {row.stopped}")
         with self._transaction():
             number = self._numbered(setting)
             self._database.execute(
@@ -259,33 +265,33 @@ class Store:
             )
 
     def answers(self, setting: Setting, run: int) -> list[tuple[bytes, str]]:
-        """Return what was answered so far in a run that is not finished, in order (see `replay`)."""
+        """Return the answers of an unfinished joint run, in order (see `replay`)."""
         answers = "SELECT graph, answer FROM answers WHERE setting = ? AND run = ? ORDER BY number"
         return self._database.execute(answers, (self._number(setting), run)).fetchall()
 
-    def tell(self, setting: Setting, run: int, first: int, answers: Iterable[tuple[bytes, str]]) -> None:
-        """Keep answers of a run, the ``first`` of which has this number."""
+    def add_answers(self, setting: Setting, run: int, first: int, answers: Iterable[tuple[bytes, str]]) -> None:
+        """Store answers of a joint run; ``first`` is the number of the first one."""
         with self._transaction():
             number = self._numbered(setting)
             self._database.executemany(
                 "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
-                ((number, run, place, *answer) for place, answer in enumerate(answers, first)),
+                ((number, run, position, *answer) for position, answer in enumerate(answers, first)),
             )
 
-    def forget(self, setting: Setting, run: int) -> None:
-        """Drop the answers of a run."""
+    def delete_answers(self, setting: Setting, run: int) -> None:
+        """Delete the answers of a joint run."""
         with self._transaction():
             self._database.execute("DELETE FROM answers WHERE setting = ? AND run = ?", (self._number(setting), run))
 
     @contextmanager
-    def alive(self) -> Iterator[None]:
-        """Renew the claims of this store, in a thread, as long as the block runs; then give back what is left."""
+    def renewed_claims(self) -> Iterator[None]:
+        """Renew the claims of this store in a thread while the block runs, then release the remaining ones."""
         ended = Event()
 
         def renew() -> None:
-            with sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None) as database:
-                while not ended.wait(LEASE / 4):
-                    expires = time.time() + LEASE
+            with sqlite3.connect(self.path, timeout=BUSY_TIMEOUT, isolation_level=None) as database:
+                while not ended.wait(CLAIM_SECONDS / 4):
+                    expires = time.time() + CLAIM_SECONDS
                     database.execute("UPDATE claims SET expires = ? WHERE owner = ?", (expires, self.owner))
             database.close()
 
@@ -299,21 +305,21 @@ class Store:
             self._release()
 
     def count(self, setting: Setting | None = None) -> int:
-        """Return how many finished searches there are, of one setting or of all."""
+        """Return the number of finished searches, of one setting or of all."""
         if setting is None:
             return int(self._database.execute("SELECT count(*) FROM searches").fetchone()[0])
         count = "SELECT count(*) FROM searches WHERE setting = ?"
         return int(self._database.execute(count, (self._number(setting),)).fetchone()[0])
 
     def spent(self, setting: Setting, graphs: Iterable[int], runs: Iterable[int]) -> Spent:
-        """Return how long processes worked for some places of a setting."""
+        """Return the computing time of some searches of a setting."""
         wanted_graphs, wanted_runs = set(graphs), set(runs)
         rows = self._database.execute(
             "SELECT graph, run, finished_at - seconds, finished_at FROM searches WHERE setting = ?",
             (self._number(setting),),
         )
-        return Spent.on(
-            [(begun, end) for graph, run, begun, end in rows if graph in wanted_graphs and run in wanted_runs]
+        return Spent.of(
+            [(begin, end) for graph, run, begin, end in rows if graph in wanted_graphs and run in wanted_runs]
         )
 
     def results(
@@ -326,11 +332,13 @@ class Store:
     ) -> Counterfactuals:
         """Return the finished searches of a setting (of some graphs, some runs), in the order of the graphs.
 
-        ``data`` is the cohort that was searched, ``classes`` the names by label of the dataset that was searched with,
-        where that is another.
+        ``data`` is the cohort that was searched, ``classes`` are the names of the classes of the dataset, if that is
+        another cohort.
         """
         if data.fingerprint != setting.cohort:
-            raise InputError(f"these are results of the cohort {setting.cohort}, not of {data.fingerprint}")
+            raise InputError(
+                f"the results are of the cohort {setting.cohort}, but data is the cohort {data.fingerprint}"
+            )
         rows = self._database.execute(
             f"SELECT {COLUMNS} FROM searches WHERE setting = ? ORDER BY graph, run", (self._number(setting),)
         )
@@ -344,10 +352,10 @@ class Store:
         )
 
     def summary(self) -> pd.DataFrame:
-        """Return a row for each setting: what it is, how many searches are finished, and what they cost."""
+        """Return a table with one row per setting: its options, the number of finished searches, and their cost."""
         return pd.read_sql_query(
             """SELECT coalesce(cohorts.name, cohort) AS cohort, coalesce(boxes.name, box) AS box, method, k, max_calls,
-                seed, target, confirm, asked, version, count(*) AS searches, count(distance) AS found,
+                seed, target, confirm, options, version, count(*) AS searches, count(distance) AS found,
                 avg(distance) AS distance, avg(calls) AS calls, total(seconds) AS seconds
             FROM searches JOIN settings ON settings.id = searches.setting
             LEFT JOIN names AS cohorts ON cohorts.fingerprint = settings.cohort
@@ -357,7 +365,7 @@ class Store:
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Go through all finished searches as plain values, one at a time; ``flips`` is a list of positions."""
+        """Iterate over all finished searches as plain values; ``flips`` is a list of positions."""
         cursor = self._database.execute(
             """SELECT cohorts.name AS cohort_name, boxes.name AS box_name, settings.*, searches.*
             FROM searches JOIN settings ON settings.id = searches.setting
@@ -374,7 +382,7 @@ class Store:
 
 
 def _alive(owner: str) -> bool:
-    """Tell whether the owner of a claim may still be at work. Of other machines, only time tells."""
+    """Check whether the process that owns a claim may be running. On other machines, only the expiry time counts."""
     host, process, _ = owner.rsplit(" ", 2)
     if host != socket.gethostname() or os.name != "posix":
         return True

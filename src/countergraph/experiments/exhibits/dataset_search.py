@@ -14,7 +14,7 @@ from countergraph.experiments.exhibits.exhibit import (
 from countergraph.experiments.experiment import Experiment
 
 PRINTED = {"asd": 1000, "adhd": 2250}
-EXPERIMENTS = {cohort: Experiment(cohort, "published", "ds", runs=1) for cohort in PRINTED}
+EXPERIMENTS = {cohort: Experiment.of(cohort, "published", "ds", runs=1) for cohort in PRINTED}
 
 
 def show(results: Results) -> ExhibitOutput:

@@ -84,7 +84,7 @@ class Exhibit:
     title: str
     experiments: tuple[Experiment, ...]
     show: Callable[[Results], ExhibitOutput]
-    bears_gaps: bool = False
+    allows_missing: bool = False
     """Whether it shows what there is, where something is missing."""
 
 

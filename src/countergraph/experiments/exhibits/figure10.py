@@ -8,7 +8,7 @@ from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import litmus, used_vertices
 from countergraph.plots.regions import plot_roi_strip
 
-EXPERIMENTS = {box: Experiment("asd", box) for box in ("published", "autoencoder")}
+EXPERIMENTS = {box: Experiment.of("asd", box) for box in ("published", "autoencoder")}
 
 
 def show(results: Results) -> ExhibitOutput:

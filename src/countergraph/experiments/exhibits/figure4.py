@@ -6,8 +6,8 @@ from countergraph.experiments.exhibits.exhibit import OURS, Exhibit, ExhibitOutp
 from countergraph.experiments.experiment import Experiment
 from countergraph.plots.experiments import plot_distributions
 
-DS, OFS, DFS = (Experiment("asd", "published", method) for method in ("ds", "ofs+obs", "dfs+dbs"))
-OWN = tuple(Experiment("asd", "published", method) for method in OURS)
+DS, OFS, DFS = (Experiment.of("asd", "published", method) for method in ("ds", "ofs+obs", "dfs+dbs"))
+OWN = tuple(Experiment.of("asd", "published", method) for method in OURS)
 
 
 def show(results: Results) -> ExhibitOutput:

@@ -7,11 +7,11 @@ import numpy as np
 from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.experiments.exhibits.exhibit import OURS, Exhibit, ExhibitOutput, Results, markdown_table
 from countergraph.experiments.experiment import Experiment
-from countergraph.finding.white_box import optimal_counterfactual
 from countergraph.plots.experiments import plot_white_box
+from countergraph.proofs.optimum import optimal_counterfactual
 
 EXPERIMENTS = tuple(
-    Experiment(cohort, "published", method) for cohort in ("asd", "adhd") for method in ("ofs+obs", *OURS)
+    Experiment.of(cohort, "published", method) for cohort in ("asd", "adhd") for method in ("ofs+obs", *OURS)
 )
 PRINTED = 1.83
 # The three people of the paper's zoomed panel.

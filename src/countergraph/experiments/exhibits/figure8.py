@@ -7,7 +7,7 @@ from countergraph.experiments.experiment import Experiment
 from countergraph.explain.local import LocalExplanation
 from countergraph.plots.local import plot_local
 
-PERSON = Experiment("asd", "published", runs=1000, subject="MaxMun_d_0051353")
+PERSON = Experiment.of("asd", "published", runs=1000, subject="MaxMun_d_0051353")
 
 
 def show(results: Results) -> ExhibitOutput:
@@ -15,7 +15,7 @@ def show(results: Results) -> ExhibitOutput:
     explanation = LocalExplanation(results.of(PERSON))
     example = explanation.example
     text = (
-        f"{PERSON.subject} is classified as {example.class_name(example.original_class)}; "
+        f"{PERSON.subject} is classified as {example.class_name(example.original_label)}; "
         f"{len(explanation.results.found)} counterfactuals, rank correlation between halves of them "
         f"{explanation.stability:.2f}."
     )

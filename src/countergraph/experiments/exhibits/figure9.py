@@ -8,7 +8,7 @@ from countergraph.explain.compare import Comparison
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.plots.heatmaps import plot_heatmaps
 
-EXPERIMENTS = {box: Experiment("asd", box) for box in ("published", "autoencoder", "graph2vec")}
+EXPERIMENTS = {box: Experiment.of("asd", box) for box in ("published", "autoencoder", "graph2vec")}
 
 
 def show(results: Results) -> ExhibitOutput:

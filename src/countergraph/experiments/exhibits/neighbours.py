@@ -19,7 +19,7 @@ from countergraph.experiments.experiment import Experiment
 BOXES = ("graph2vec", "sub2vec", "autoencoder")
 VOTES = (1, 3, 9, 15, 25)
 EXPERIMENTS = {
-    (box, votes): Experiment("asd", box, runs=1, every=4, neighbours=votes) for box in BOXES for votes in VOTES
+    (box, votes): Experiment.of("asd", box, runs=1, every=4, neighbours=votes) for box in BOXES for votes in VOTES
 }
 
 

@@ -24,7 +24,7 @@ class Calibration:
         self._gaps = self._guesses = 0.0
         self._error = 1.0
 
-    def tell(self, gap: float, guess: float, pairs: int) -> None:
+    def update(self, gap: float, guess: float, pairs: int) -> None:
         """Take in two candidates: the gap between their scores, what was guessed, the pairs in which they differ."""
         self._error += FADING * ((guess - self.guess(gap)) ** 2 / max(1, pairs) - self._error)
         self._gaps += gap * gap

@@ -60,19 +60,19 @@ class Deviation:
         self.covariance -= trust * (spread[:, None] * spread)
 
 
-class Individuality:
+class DeviationGate:
     """Whether deviations count in this run: whether they tell better what crosses than what all graphs share alone.
 
     They do not at first. Where the black box has one rule for all graphs, they would only follow chance.
     """
 
     def __init__(self) -> None:
-        self.counts = False
+        self.enabled = False
         self.lead = self.decided = 0.0
 
-    def tell(self, shared: float, own: float) -> None:
+    def update(self, shared: float, own: float) -> None:
         """Take in what both said of a candidate that crossed, against one that did not."""
         vote = int(shared + own > 0) - int(shared > 0)
         self.lead = FADING * self.lead + vote
         self.decided = FADING * self.decided + abs(vote)
-        self.counts = self.lead > SIGMAS * math.sqrt(self.decided)
+        self.enabled = self.lead > SIGMAS * math.sqrt(self.decided)

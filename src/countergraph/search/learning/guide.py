@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Bits, Floats, Label
-from countergraph.search.conversation import NO_FLIPS, Answer, Flips, Task, wanted_labels
 from countergraph.search.learning.calibration import log_odds
 from countergraph.search.learning.deviation import Deviation
 from countergraph.search.learning.memory import ENOUGH, Memory
 from countergraph.search.learning.neighbours import towards_neighbours
 from countergraph.search.learning.views import View, walk
 from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.search.protocol import NO_FLIPS, Answer, Flips, Reference, Task, counterfactual_labels
 
 MARGIN = 0.5
 NOISE = 1.0
@@ -105,7 +105,7 @@ class Guide:
 
     def _scores(self, pairs: Flips | slice, towards: Label | None) -> Floats:
         away = self._away(pairs, towards)
-        if self._deviation is not None and self.memory.individuality.counts:
+        if self._deviation is not None and self.memory.deviation_gate.enabled:
             away = away + self._deviation.weights(pairs)
         return self._sides[pairs] * away
 
@@ -143,7 +143,7 @@ class Guide:
     def _sorted(self) -> tuple[Bits, Bits]:
         """Tell which of the known graphs are of a wanted class, and which of this graph's own."""
         labels = self.memory.known().labels
-        return wanted_labels(labels, self.label, self.target), labels == self.label
+        return counterfactual_labels(labels, self.label, self.target), labels == self.label
 
     @property
     def share(self) -> float:
@@ -205,7 +205,7 @@ class Guide:
             gap = abs(level - its_level)
             more, less = (flips, other) if level > its_level else (other, flips)
             pairs, signs = self.memory.difference(more, less)
-            self.memory.calibration.tell(gap, float(self._scores(pairs, self._towards) @ signs), pairs.size)
+            self.memory.calibration.update(gap, float(self._scores(pairs, self._towards) @ signs), pairs.size)
             self._outrank(more, less, self.memory.calibration.guess(gap))
         self._scored.append((flips, level))
 
@@ -219,8 +219,8 @@ class Guide:
         shared, own = float(signs @ self._away(pairs, self._towards)), 0.0
         if self._deviation is not None:
             own = float(signs @ self._deviation.weights(pairs))
-            self.memory.individuality.tell(shared, own)
-        together = self.memory.individuality.counts
+            self.memory.deviation_gate.update(shared, own)
+        together = self.memory.deviation_gate.enabled
         if shared + together * own >= margin:
             return
         deviation = self._deviation = self._deviation or Deviation(self.memory.basis())
@@ -238,13 +238,29 @@ def _key(flips: Flips) -> int:
     return hash(np.sort(flips).tobytes())
 
 
-def guide_of(task: Task) -> Guide:
-    """Return the guide of a task that needs one."""
-    if not isinstance(task.guide, Guide):
-        raise SearchError("a search that learns needs a memory")
-    return task.guide
+@dataclass(frozen=True, eq=False)
+class GuidedTask(Task):
+    """The task of a learned search: a task with a guide."""
+
+    guide: Guide = field(kw_only=True)
+
+    def observe(self, answer: Answer) -> None:
+        """Learn from an answer."""
+        self.guide.learn(answer)
+
+    @property
+    def unaided(self) -> bool:
+        """Whether there is no labelled graph, and hardly any other graph, to learn from."""
+        return self.reference is None and self.guide.lonely
 
 
-def unaided(task: Task) -> bool:
-    """Tell whether nothing is known but the answers about this one graph."""
-    return task.reference is None and guide_of(task).lonely
+class LearnedState:
+    """The memory that the learned searches of a run share (see `SharedState`)."""
+
+    def __init__(self, n_pairs: int, reference: Reference | None) -> None:
+        self.memory = Memory(n_pairs, reference)
+
+    def join(self, task: Task, score: float | None) -> GuidedTask:
+        """Add a guide to the task of one search."""
+        guide = Guide(self.memory, task.graph, task.label, task.target, task.limits, score)
+        return GuidedTask(**{each.name: getattr(task, each.name) for each in fields(task)}, guide=guide)

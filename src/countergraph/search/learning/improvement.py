@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.graphs.pairs import Floats
-from countergraph.search.conversation import Flips, Part, Task
-from countergraph.search.learning.guide import guide_of, unaided
+from countergraph.search.learning.guide import GuidedTask
 from countergraph.search.learning.proposals import TOGETHER, UNAIDED
-from countergraph.search.learning.winnow import patience
+from countergraph.search.learning.random_shrinking import patience
 from countergraph.search.parts.orders import strongest
 from countergraph.search.parts.prefix import shortened
+from countergraph.search.protocol import Ask, Flips, Part
 
 REPEATS = 10
 """So many proposals that were made before count as one failure."""
@@ -20,33 +20,33 @@ FEWER_WAYS = 2
 """How many less for a graph alone: half of the ways to propose something need others to know anything."""
 
 
-def improved(task: Task, best: Flips) -> Part:
+def improved(task: GuidedTask, best: Flips) -> Part:
     """Propose closer counterfactuals until enough proposals in a row have failed, or been made before."""
-    guide, ways, failed = guide_of(task), UNAIDED if unaided(task) else TOGETHER, 0.0
+    guide, ways, failed = task.guide, UNAIDED if task.unaided else TOGETHER, 0.0
     while task.limits.room_below(best) and failed < _endurance(task, best):
         way, guide.lean = guide.luck.pick(len(ways), task.rng), 0.0
         candidate = closer_part(task, ways[way](task, best), best)
         if not candidate.size or guide.knows(candidate):
             failed += 1 / REPEATS
-        elif (yield candidate).flipped:
+        elif (yield Ask(candidate)).flipped:
             before, failed = task.limits.cost(best), 0
-            best = task.leading((yield from shortened(candidate)))
+            best = task.apply_limits((yield from shortened(candidate)))
             guide.won()
-            guide.luck.tell(way, 1 - task.limits.cost(best) / before)
+            guide.luck.update(way, 1 - task.limits.cost(best) / before)
         else:
-            guide.luck.tell(way, 0)
+            guide.luck.update(way, 0)
             failed += 1
     return best
 
 
-def closer_part(task: Task, order: Flips, best: Flips) -> Flips:
+def closer_part(task: GuidedTask, order: Flips, best: Flips) -> Flips:
     """Return as much of an order as may be and as costs less than the best."""
-    return task.leading(task.limits.cheaper(task.by_turns(order), best))
+    return task.apply_limits(task.limits.cheaper(task.alternate(order), best))
 
 
-def _endurance(task: Task, best: Flips) -> float:
+def _endurance(task: GuidedTask, best: Flips) -> float:
     """Return how many proposals in a row may fail."""
-    return patience(best) + PROMISING * _promise(guide_of(task).gains(), best) - FEWER_WAYS * unaided(task)
+    return patience(best) + PROMISING * _promise(task.guide.gains(), best) - FEWER_WAYS * task.unaided
 
 
 def _promise(gains: Floats, best: Flips) -> float:

@@ -19,12 +19,12 @@ from collections import Counter
 import numpy as np
 
 from countergraph.graphs.pairs import Bits, Floats, Label
-from countergraph.search.conversation import Flips, Reference
+from countergraph.search.learning.bandit import Bandit
 from countergraph.search.learning.calibration import Calibration
-from countergraph.search.learning.deviation import Basis, Individuality, directions
-from countergraph.search.learning.luck import Luck
+from countergraph.search.learning.deviation import Basis, DeviationGate, directions
 from countergraph.search.learning.smoothing import Smoother
 from countergraph.search.learning.views import ComponentView, View
+from countergraph.search.protocol import Flips, Reference
 
 ENOUGH = 5
 """So many different graphs are company."""
@@ -52,7 +52,7 @@ class Memory:
     def __init__(self, n_pairs: int, reference: Reference | None = None) -> None:
         self.n_pairs = n_pairs
         self.reference = reference
-        self.starts, self.luck = Luck(), Luck()
+        self.starts, self.luck = Bandit(), Bandit()
         self.leans: dict[Label, float] = {}
         """For each class, by how much removals do more, and additions less, than their weights say."""
         self.answers = 0
@@ -81,7 +81,7 @@ class Memory:
         self._seen: dict[View, Floats] = {}
         self._basis: Basis | None = None
         self._components: View | None = None
-        self.individuality = Individuality()
+        self.deviation_gate = DeviationGate()
         for label in () if reference is None else reference.counts:
             self._meet(label)
 
@@ -179,7 +179,7 @@ class Memory:
         for label, difference in differences.items():
             plain = difference / scale
             seen = plain + self._learned[label]
-            before = seen if self.individuality.counts else self._smoothed.get(label, seen)
+            before = seen if self.deviation_gate.enabled else self._smoothed.get(label, seen)
             self._smoothed[label] = self._smooth(seen + self.doubt / 2 * (before - seen))
             self._start[label] = plain + self.doubt * self._smoothed[label]
 

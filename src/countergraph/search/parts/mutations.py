@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.search.conversation import Flips, Task
 from countergraph.search.parts.orders import random_order
+from countergraph.search.protocol import Flips, Task
 
 
 def exchanged(task: Task, best: Flips) -> Flips:

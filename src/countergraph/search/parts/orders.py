@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.graphs.pairs import Floats, Indices
-from countergraph.search.conversation import Flips, Task
 from countergraph.search.parts.picking import shuffled
+from countergraph.search.protocol import Flips, Task
 
 
 def random_order(task: Task) -> Flips:
     """Return all flips in random order, additions and removals by turns until one side has run dry."""
-    additions, removals = (shuffled(pool, task.rng, task.cheaply()) for pool in (task.additions, task.removals))
+    additions, removals = (
+        shuffled(pool, task.rng, task.addition_weights()) for pool in (task.additions, task.removals)
+    )
     n = min(additions.size, removals.size)
     pairs = np.stack([additions[:n], removals[:n]], axis=1)
     mixed = task.rng.permuted(pairs, axis=1).ravel()

@@ -6,14 +6,14 @@ the difference: the first such place, where flips of the order never help the gr
 
 from __future__ import annotations
 
-from countergraph.search.conversation import Attempt, Flips, Part
+from countergraph.search.protocol import Ask, Attempt, Flips, Part
 
 
 def stretched(order: Flips) -> Attempt:
     """Ask longer and longer prefixes of an order; bisect where it crosses."""
     size = 1
     while order.size:
-        if (yield order[:size]).flipped:
+        if (yield Ask(order[:size])).flipped:
             return (yield from bisected(order[:size], size // 4))
         if order.size <= size:
             break
@@ -31,7 +31,7 @@ def bisected(order: Flips, low: int = 0) -> Part:
     high = order.size
     while high - low > 1:
         middle = (low + high) // 2
-        if (yield order[:middle]).flipped:
+        if (yield Ask(order[:middle])).flipped:
             high = middle
         else:
             low = middle
@@ -42,7 +42,7 @@ def shortened(order: Flips) -> Part:
     """Shorten an order that crosses, from its end: one flip less, then two, four, ... and back when that fails."""
     step = 1
     while order.size > step:
-        if (yield order[:-step]).flipped:
+        if (yield Ask(order[:-step])).flipped:
             order, step = order[:-step], 2 * step
         elif step == 1:
             break

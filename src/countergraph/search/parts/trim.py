@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from countergraph.search.conversation import Flips, Part
+from countergraph.search.protocol import Ask, Flips, Part
 
 FIRST = 16
 """The first chunk is one in so many of the changes."""
@@ -28,7 +28,7 @@ def trimmed(
         tried, rest = line[:at], line[at + k :]
         candidate, kept = np.concatenate([tried, rest]), fit(np.concatenate([rest, tried]))
         candidate = candidate if kept.size == candidate.size else candidate[np.isin(candidate, kept)]
-        if candidate.size and not knows(candidate) and (yield candidate).flipped:
+        if candidate.size and not knows(candidate) and (yield Ask(candidate)).flipped:
             at = int(np.isin(tried, candidate).sum())
             line, k, lucky = candidate, 2 * k if lucky else k, True
         else:

@@ -6,7 +6,7 @@ import numpy as np
 
 from countergraph.errors import SearchError
 from countergraph.graphs.pairs import Floats
-from countergraph.search.conversation import Reference, Task, wanted_labels
+from countergraph.search.protocol import Reference, Task, counterfactual_labels
 
 EPSILON = 1e-6
 
@@ -28,7 +28,7 @@ def discrimination(task: Task) -> Floats:
     labels = np.array(list(counts), dtype=np.int64)
     zero = np.zeros(task.graph.size, dtype=np.int64)
     own = sum((counts[int(label)] for label in labels[labels == task.label]), zero)
-    other = sum((counts[int(label)] for label in labels[wanted_labels(labels, task.label, task.target)]), zero)
+    other = sum((counts[int(label)] for label in labels[counterfactual_labels(labels, task.label, task.target)]), zero)
     return np.where(task.graph, own - other, other - own).astype(np.float64)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.search.conversation import Flips, Part, Task
-from countergraph.search.learning.closeup import CloseUp
+from countergraph.search.learning.probit_surrogate import ProbitSurrogate
+from countergraph.search.protocol import Ask, Flips, Part, Task
 
 DARING = 0.2
 PATIENCE, PATIENCE_PER_CHANGE = 4, 0.07
@@ -22,7 +22,7 @@ STUCK = 20
 """... and after so many failures in a row, only its own: what winnowing found by luck may beat all that is thought."""
 
 
-def sifted(task: Task, look: CloseUp, best: Flips) -> Part:
+def sifted(task: Task, look: ProbitSurrogate, best: Flips) -> Part:
     """Ask about the changes thought to do most, with some daring, until too many questions in a row have failed."""
     failed = 0
     while best.size > 1 and failed < max(PATIENCE, PATIENCE_PER_CHANGE * best.size):
@@ -30,7 +30,7 @@ def sifted(task: Task, look: CloseUp, best: Flips) -> Part:
         if not candidate.size:
             failed += 1
             continue
-        crossed = (yield candidate).flipped
+        crossed = (yield Ask(candidate)).flipped
         look.learn(candidate, crossed)
         if crossed:
             best, failed = candidate, 0
@@ -43,18 +43,18 @@ def sifted(task: Task, look: CloseUp, best: Flips) -> Part:
     return best
 
 
-def _candidate(task: Task, look: CloseUp, best: Flips) -> Flips:
+def _candidate(task: Task, look: ProbitSurrogate, best: Flips) -> Flips:
     """Return the shortest beginning of what is thought to do most that is likely to cross; if none is, all of it."""
     hopes = look.means + DARING * look.doubts * task.rng.standard_normal(look.flips.size)
     if task.limits.costs is not None:
         hopes = hopes / task.limits.costs[look.flips]
-    order = task.limits.cheaper(task.by_turns(look.flips[np.argsort(-hopes)]), best)
+    order = task.limits.cheaper(task.alternate(look.flips[np.argsort(-hopes)]), best)
     likely = look.levels(order) > 0
     size = 1 + int(likely.argmax()) if likely.any() else order.size
-    return task.leading(order[: size + size % 2 if task.limits.keep_edges else size])
+    return task.apply_limits(order[: size + size % 2 if task.limits.keep_edges else size])
 
 
-def _remind(look: CloseUp, best: Flips) -> None:
+def _remind(look: ProbitSurrogate, best: Flips) -> None:
     """Tell again that the best crosses where many failures made that doubtful: a Gaussian forgets a little."""
     for _ in range(REMINDERS):
         if look.chance(best) >= SURE:
@@ -62,7 +62,7 @@ def _remind(look: CloseUp, best: Flips) -> None:
         look.learn(best, True)
 
 
-def _narrow(look: CloseUp, best: Flips) -> None:
+def _narrow(look: ProbitSurrogate, best: Flips) -> None:
     """Lose sight of what is thought to do least."""
     if look.flips.size > (ROOM + 1) * best.size:
         order = look.flips[np.argsort(-look.means)]

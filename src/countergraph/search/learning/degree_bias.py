@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from countergraph.graphs.pairs import degrees_of, pair_ends
-from countergraph.search.conversation import Flips, Task
 from countergraph.search.parts.picking import shuffled
+from countergraph.search.protocol import Flips, Task
 
 SLANT = 2.0
 """How many times likelier, as a logarithm, a flip is for one standard deviation of the degree of an end."""
@@ -38,4 +38,4 @@ def _slanted(task: Task, slant: float) -> Flips:
     first, second = pair_ends(degrees.size)
     slants = slant * np.where(task.graph, -1, 1) * (degrees[first] + degrees[second])
     weights = np.exp(np.clip(slants, -STEEPEST, STEEPEST))
-    return shuffled(np.concatenate([task.additions, task.removals]), task.rng, task.cheaply(weights))
+    return shuffled(np.concatenate([task.additions, task.removals]), task.rng, task.addition_weights(weights))

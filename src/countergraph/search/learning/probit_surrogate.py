@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from countergraph.graphs.pairs import Bits, Floats, pair_ends, roi_count
-from countergraph.search.conversation import Flips
+from countergraph.search.protocol import Flips
 
 TINY = 1e-9
 ROOT_OF_TWO_PI = np.sqrt(2 * np.pi)
@@ -40,7 +40,7 @@ class _Forecast(NamedTuple):
     """How uncertain that is."""
 
 
-class CloseUp:
+class ProbitSurrogate:
     """What is known of some changes, which cross together.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What is known exactly of a classifier that is linear in the edges: its rule, and the closest counterfactual."""
+"""The closest counterfactual of a classifier that is linear in the edges, by computation."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from countergraph.search.optimum import closest_crossing
 
 
 def white_box(black_box: object) -> LinearInEdges | None:
-    """Return the rule, linear in the edges, that a black box is or holds; None if it is none."""
+    """Return the linear function of the edges that a black box computes; None if it is not linear."""
     if isinstance(black_box, Oracle):
-        return white_box(black_box.black_box) if black_box.input == "edges" else None
+        linear = black_box.input == "edges" and not black_box.with_subjects
+        return white_box(black_box.black_box) if linear else None
     return linear_form(black_box.estimator if isinstance(black_box, Model) else black_box)
 
 
@@ -40,25 +41,26 @@ def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
     edges = as_edge_vector(graph)
     coefficients, intercept = np.asarray(linear.coef_).ravel(), float(np.asarray(linear.intercept_).ravel()[0])
     if coefficients.size != edges.size:
-        raise InputError(f"the rule has {coefficients.size} pairs, the graph {edges.size}: they differ in regions")
+        raise InputError(f"the classifier has {coefficients.size} pairs, but the graph has {edges.size}")
     flips = closest_crossing(edges, coefficients, intercept)
-    above = snap_to_zero(coefficients[edges].sum() + intercept, coefficients) > 0
-    told = rule.classes if isinstance(rule, Oracle) else None
-    inner = rule.black_box if isinstance(rule, Oracle) else rule
+    positive = snap_to_zero(coefficients[edges].sum() + intercept, coefficients) > 0
+    oracle = rule if isinstance(rule, Oracle) else None
+    inner = rule if oracle is None else oracle.black_box
     low, high = np.asarray(linear.classes_).tolist()
-    if isinstance(rule, Oracle) and rule.meanings:
-        low, high = rule.meanings[low], rule.meanings[high]
+    if oracle is not None and oracle.meanings:
+        low, high = oracle.meanings[low], oracle.meanings[high]
+    names = None if oracle is None else oracle.classes
     return Counterfactual(
         original=edges,
         flips=flips,
-        original_class=high if above else low,
-        counterfactual_class=None if flips is None else low if above else high,
+        original_label=high if positive else low,
+        counterfactual_label=None if flips is None else low if positive else high,
         calls_by_phase={},
         method="optimum",
         parameters={},
         stopped="finished" if flips is not None else "not found",
         why="" if flips is not None else "there is none",
-        classes=inner.classes if isinstance(inner, Model) else told,
+        classes=inner.classes if isinstance(inner, Model) else names,
         atlas=inner.atlas if isinstance(inner, Model) else None,
         certificate=NOTHING_PROVEN if flips is None else Certificate(True, flips.size - 1, True),
     )

@@ -1,0 +1,59 @@
+"""Known counterfactuals to start from (warm start)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from countergraph.errors import InputError
+from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
+from countergraph.results.counterfactual import Counterfactual, Counterfactuals
+from countergraph.search.options import SearchOptions
+from countergraph.search.protocol import Flips
+
+Start = Counterfactual | Iterable[Counterfactual] | ArrayLike
+"""Results of earlier searches, or the changed graphs themselves: one graph, or as many as are searched."""
+
+
+def start_flips(start: Start, edges: Bits, options: SearchOptions) -> tuple[Flips | None, ...]:
+    """Return the flips to start from for each graph (graphs, pairs); None for graphs without a start."""
+    if not any(phase.direction == "backward" or phase.improves_start for phase in options.phases):
+        name = options.parsed_method.name
+        raise InputError(f"method {name!r} cannot improve a start; add a backward search, such as '{name}+obs'")
+    if isinstance(start, Counterfactual):
+        return _from_results([start], edges)
+    if isinstance(start, list | tuple | Counterfactuals):
+        results = [each for each in start if isinstance(each, Counterfactual)]
+        if len(results) == len(start):
+            return _from_results(results, edges)
+    return _from_graphs(start, edges)  # type: ignore[arg-type]
+
+
+def _from_results(results: Iterable[Counterfactual], edges: Bits) -> tuple[Flips | None, ...]:
+    positions: dict[bytes, list[int]] = {}
+    for index, graph in enumerate(edges):
+        positions.setdefault(graph.tobytes(), []).append(index)
+    starts: list[Flips | None] = [None] * len(edges)
+    for result in results:
+        if result.original.tobytes() not in positions:
+            raise InputError(f"start contains a counterfactual of {result.subject}, which is not one of the graphs")
+        for index in positions[result.original.tobytes()]:
+            best = starts[index]
+            if result.flips is not None and (best is None or result.flips.size < best.size):
+                starts[index] = result.flips
+    return tuple(starts)
+
+
+def _from_graphs(graphs: ArrayLike, edges: Bits) -> tuple[Flips | None, ...]:
+    array = np.asarray(graphs)
+    single = len(edges) == 1 and array.ndim < 3 and array.shape != edges.shape
+    changed = as_edge_vector(array, "start")[None] if single else as_edge_vectors(array, "start")
+    if changed.shape != edges.shape:
+        raise InputError(
+            f"start must contain one changed graph for each of the {len(edges)} graphs with {edges.shape[1]} pairs; "
+            f"it contains {changed.shape[0]} graphs with {changed.shape[1]} pairs"
+        )
+    flips = [np.flatnonzero(before != after) for before, after in zip(edges, changed, strict=True)]
+    return tuple(each if each.size else None for each in flips)

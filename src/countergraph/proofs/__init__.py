@@ -1,0 +1,1 @@
+"""Certificates of counterfactuals, by additional calls or, for linear classifiers, by computation."""

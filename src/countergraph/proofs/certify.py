@@ -1,0 +1,144 @@
+"""Prove properties of a counterfactual by additional calls or, for a linear classifier, by computation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, islice
+from math import comb
+
+import numpy as np
+
+from countergraph.errors import InputError, TooManyCallsError, check_integers
+from countergraph.finding.request import oracle_of
+from countergraph.graphs.pairs import Bits, Label
+from countergraph.oracle.oracle import Oracle
+from countergraph.proofs.optimum import optimal_counterfactual, white_box
+from countergraph.results.certificate import Certificate
+from countergraph.results.counterfactual import Counterfactual
+from countergraph.search.protocol import NO_FLIPS, Flips, is_counterfactual_class
+
+BATCH_BYTES = 64 * 2**20
+MAX_CALLS = 10_000_000
+"""The largest number of calls of a proof."""
+
+
+def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Counterfactual:
+    """Return the same counterfactual with a `Certificate` of the properties that are proven.
+
+    Parameters
+    ----------
+    black_box
+        The black box that was searched.
+    result
+        A counterfactual.
+    radius
+        Classify every graph with this many changes or fewer. These are as many calls as there are pairs for 1, half of
+        its square for 2, and so on. If one of them is a counterfactual, and is confirmed by a second call, it is closer
+        than ``result`` and is returned instead.
+
+    Returns
+    -------
+    Counterfactual
+        With ``certificate`` set. It is *optimal* if all closer graphs were classified, or if the black box is linear in
+        the edges; in that case the exact optimum replaces a result that is farther and does not consist of moves. It is
+        *1-minimal* if undoing any single change restores the class. Properties that the search has proven take no
+        additional calls.
+    """
+    check_integers(radius=(radius, 0))
+    if not isinstance(result, Counterfactual):
+        raise InputError(f"certify takes one Counterfactual, not a {type(result).__name__}")
+    if result.flips is None:
+        raise InputError("certify takes a counterfactual, but this search found none")
+    if result.limited and radius:
+        raise TooManyCallsError("a radius cannot be proven for a counterfactual under constraints; use radius=0")
+    oracle = oracle_of(black_box)
+    before, after = _classify(oracle, result, [NO_FLIPS, result.flips])
+    if before != result.original_label or not _is_counterfactual(result, after):
+        raise InputError(
+            "this black box does not change its answer for this counterfactual: the result belongs to another "
+            "black box, or the black box gives different answers to the same graph"
+        )
+    best, known = result.flips.size, result.certificate
+    if known.optimal:
+        return replace(result, certificate=replace(known, calls=2))
+    optimum = None if result.limited else _optimum(oracle, result)
+    if optimum is not None and (optimum[0].size == best or not result.moves):
+        return _with_optimum(result, optimum, 3)
+    closer, reached, calls = _search_radius(oracle, result, known.radius, min(radius, best - 1))
+    if closer is not None:
+        return _with_optimum(result, closer, 2 + calls)
+    optimal = not result.limited and reached == best - 1
+    subsets = [] if known.minimal or best == 1 else list(combinations(result.flips.tolist(), best - 1))
+    minimal = _none_is_counterfactual(oracle, result, iter(subsets))
+    return replace(result, certificate=Certificate(minimal, reached, optimal, 2 + calls + len(subsets)))
+
+
+def is_cheap_to_prove(black_box: object, result: Counterfactual) -> bool:
+    """Check whether the optimum can be computed: the black box is linear, and there are no constraints."""
+    return not result.limited and white_box(oracle_of(black_box)) is not None
+
+
+def _with_optimum(result: Counterfactual, optimum: tuple[Flips, Label], calls: int) -> Counterfactual:
+    """Return the closest counterfactual with its certificate: ``result`` itself, if it is as close."""
+    flips, label = optimum
+    proven = Certificate(minimal=True, radius=flips.size - 1, optimal=True, calls=calls)
+    if flips.size == result.distance:
+        return replace(result, certificate=proven)
+    return replace(result, flips=flips, counterfactual_label=label, moves=(), certificate=proven)
+
+
+def _none_is_counterfactual(oracle: Oracle, result: Counterfactual, sets: Iterator[tuple[int, ...]]) -> bool:
+    """Classify all sets of flips, and check that none is a counterfactual."""
+    batches = _batches(sets, result.original.size)
+    labels = [label for batch in batches for label in _classify(oracle, result, batch)]
+    return not any(_is_counterfactual(result, label) for label in labels)
+
+
+def _search_radius(
+    oracle: Oracle, result: Counterfactual, known: int, radius: int
+) -> tuple[tuple[Flips, Label] | None, int, int]:
+    """Classify all graphs between two radii, nearest first: the first counterfactual, the radius proven, the calls."""
+    n_pairs, calls = result.original.size, 0
+    if sum(comb(n_pairs, size) for size in range(1, radius + 1)) > MAX_CALLS:
+        raise TooManyCallsError(f"a radius of {radius} among {n_pairs} pairs takes more than {MAX_CALLS:,} calls")
+    for size in range(known + 1, radius + 1):
+        for batch in _batches(combinations(range(n_pairs), size), n_pairs):
+            calls += len(batch)
+            for flips, label in zip(batch, _classify(oracle, result, batch), strict=True):
+                if _is_counterfactual(result, label):
+                    if _classify(oracle, result, [flips]) != [label]:
+                        raise InputError("the black box gives different answers to the same graph: nothing is proven")
+                    return (flips, label), size - 1, calls + 1
+    return None, max(known, radius), calls
+
+
+def _batches(sets: Iterator[tuple[int, ...]], n_pairs: int) -> Iterator[list[Flips]]:
+    while batch := [np.array(each, dtype=np.intp) for each in islice(sets, max(1, BATCH_BYTES // (8 * n_pairs)))]:
+        yield batch
+
+
+def _classify(oracle: Oracle, result: Counterfactual, candidates: list[Flips]) -> list[Label]:
+    if not candidates:
+        return []
+    batch: Bits = np.repeat(result.original[None], len(candidates), axis=0)
+    for row, flips in zip(batch, candidates, strict=True):
+        row[flips] ^= True
+    labels: list[Label] = oracle.classify(batch, result.classes, [result.subject_key] * len(batch)).tolist()
+    return labels
+
+
+def _is_counterfactual(result: Counterfactual, label: Label) -> bool:
+    assert result.original_label is not None
+    return is_counterfactual_class(label, result.original_label, result.parameters.get("target"))
+
+
+def _optimum(oracle: Oracle, result: Counterfactual) -> tuple[Flips, Label] | None:
+    """Return the closest counterfactual of a linear black box, if its answer agrees; None for other black boxes."""
+    if white_box(oracle) is None:
+        return None
+    flips = optimal_counterfactual(oracle, result.original).flips
+    if flips is None or result.flips is None or flips.size > result.flips.size:
+        return None
+    [label] = _classify(oracle, result, [flips])
+    return (flips, label) if _is_counterfactual(result, label) else None

@@ -1,0 +1,30 @@
+"""A result as a sentence."""
+
+from __future__ import annotations
+
+from countergraph.results.counterfactual import Counterfactual, Pair
+from countergraph.results.wording import Connection, counterfactual_sentence, moves_sentence, nothing_found_sentence
+
+
+def result_sentence(result: Counterfactual) -> str:
+    """Describe the changes and their effect, or why no counterfactual was found."""
+    before, after = result.class_name(result.original_label), result.class_name(result.counterfactual_label)
+    target = result.class_name(result.parameters.get("target"))
+    if before is None or after is None:
+        return nothing_found_sentence(
+            result.subject, before, result.calls, result.stopped, result.limited, target, result.why
+        )
+    if result.moves:
+        moves = [(move.change, move.words, len(move.flips)) for move in result.moves]
+        sentence = moves_sentence(result.subject, before, after, moves, result.distance or 0)
+    else:
+        removed, added = ([_connection(result, pair) for pair in pairs] for pairs in (result.removed, result.added))
+        sentence = counterfactual_sentence(result.subject, before, after, removed, added)
+    proven = result.certificate.describe(target)
+    return f"{sentence} {proven}" if proven else sentence
+
+
+def _connection(result: Counterfactual, pair: Pair) -> Connection:
+    networks = None if result.atlas is None else result.atlas.networks
+    names = [result.roi_name(roi) for roi in pair]
+    return Connection(*names, *(("", "") if networks is None else (networks[roi] for roi in pair)))

@@ -1,0 +1,177 @@
+"""The options of a search, validated once and passed whole from the public functions to the searches.
+
+To add an option: add a field to `SearchOptions` and a key to `SearchKeywords` here, read it in a search as
+``task.options.NAME``, and add it to the command line in `countergraph.cli.options`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Protocol, TypedDict, TypeVar
+
+import numpy as np
+
+from countergraph.errors import InputError, check_integers
+from countergraph.graphs.pairs import Label
+from countergraph.search.methods import Method, Phase, parse_method
+from countergraph.search.protocol import SearchFunction
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+ALWAYS_DESCRIBED = ("k", "max_calls", "seed", "target")
+
+
+class ConstraintsLike(Protocol):
+    """What the options need to know about `countergraph.Constraints`."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return the constraints as plain values for JSON; empty if there are none."""
+
+
+class SearchKeywords(TypedDict, total=False):
+    """The keyword arguments of the public functions, which become `SearchOptions`."""
+
+    k: int
+    max_calls: int
+    seed: int
+    target: Label | None
+    runs: int | Sequence[int]
+    time_limit: float | None
+    constraints: ConstraintsLike | None
+    scores: bool
+    confirm: bool
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """The options of a search.
+
+    Parameters
+    ----------
+    method
+        ``"learned"``, a search of the paper (``"ofs+obs"``, ``"dfs+dbs"``, ...; see `countergraph.list_methods`), or a
+        search object: a `Phase`, a sum of phases, or a forward search function.
+    k
+        The number of pairs changed in one step.
+    max_calls
+        The maximum number of calls of each phase of the method.
+    seed
+        The same graph, method, options and seed give the same result, in a joint run and one by one; with
+        ``"learned"``, in the same joint run.
+    target
+        The class to reach, by name or label; by default any class other than the graph's own.
+    runs
+        The number of independent searches per graph, or the numbers of the runs: ``runs=[3]`` is the fourth of
+        ``runs=4``, except for ``"learned"``, whose searches learn from each other.
+    time_limit
+        Seconds after which all searches stop with their best results.
+    constraints
+        `Constraints` on the counterfactuals.
+    scores
+        Let ``"learned"`` use the probabilities of a black box with ``predict_proba``. A graph is still one call, and
+        its class is still the answer of ``predict``.
+    confirm
+        Classify the result a second time at the end, because a black box may contradict itself: a result that is not
+        confirmed is replaced by the previous best. This takes one or two calls, and a few more after a contradiction.
+        With ``confirm=False`` the calls are counted as in the paper. ``"learned"`` always confirms. Results that a time
+        limit or an interruption leaves are not confirmed.
+    """
+
+    method: str | Phase | Method | SearchFunction = "learned"
+    k: int = 5
+    max_calls: int = 2000
+    seed: int = 0
+    target: Label | None = None
+    runs: int | Sequence[int] = 1
+    time_limit: float | None = None
+    constraints: ConstraintsLike | None = None
+    scores: bool = False
+    confirm: bool = True
+
+    def __post_init__(self) -> None:
+        check_integers(k=(self.k, 1), max_calls=(self.max_calls, 1), seed=(self.seed, 0))
+        for name in ("k", "max_calls", "seed"):
+            object.__setattr__(self, name, int(getattr(self, name)))
+        if self.target is not None and not isinstance(self.target, str):
+            check_integers(target=(self.target, -sys.maxsize))
+            object.__setattr__(self, "target", int(self.target))  # numpy's integers, too
+        object.__setattr__(self, "runs", _run_numbers(self.runs))
+        for name in ("scores", "confirm"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        if self.constraints is not None and not callable(getattr(self.constraints, "describe", None)):
+            raise InputError(f"constraints must be Constraints(...), not {self.constraints!r}")
+        limit = self.time_limit
+        if limit is not None and (not isinstance(limit, int | float | np.number) or not limit > 0):
+            raise InputError(f"time_limit must be a positive number of seconds, not {limit!r}")
+        if self.scores and not self.parsed_method.is_joint:
+            raise InputError(
+                "scores=True is for methods that learn, such as 'learned'; "
+                f"{self.parsed_method.name!r} uses classes only"
+            )
+
+    @cached_property
+    def parsed_method(self) -> Method:
+        """The method as an object."""
+        return parse_method(self.method)
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The searches of the method, which run one after the other."""
+        return self.parsed_method.phases
+
+    @property
+    def run_numbers(self) -> tuple[int, ...]:
+        """The numbers of the runs of each graph."""
+        assert not isinstance(self.runs, int)
+        return tuple(self.runs)
+
+    @property
+    def confirms(self) -> bool:
+        """Whether results are classified a second time."""
+        return bool(self.confirm) or self.parsed_method.is_joint
+
+    def describe(self) -> dict[str, Any]:
+        """Return the options that determine a result, as plain values; options at their default are left out."""
+        plain: dict[str, Any] = {name: getattr(self, name) for name in ALWAYS_DESCRIBED}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name in (*ALWAYS_DESCRIBED, "method", "runs", "time_limit") or value == each.default:
+                continue
+            plain[each.name] = value.describe() if each.name == "constraints" else value
+        if self.confirms:
+            plain.pop("confirm", None)
+        return plain
+
+
+def shows_search_options(function: Function) -> Function:
+    """Show the fields of `SearchOptions` in the signature of a function that takes them as ``**options``.
+
+    ``help()``, notebooks and editors then list the options, which are written down in one place only.
+    """
+    signature = inspect.signature(function)
+    own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    names = {each.name for each in own}
+    added = [
+        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
+        for each in fields(SearchOptions)
+        if each.name not in names
+    ]
+    function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+    return function
+
+
+def _run_numbers(runs: int | Sequence[int]) -> tuple[int, ...]:
+    if not isinstance(runs, Sequence | range):
+        check_integers(runs=(runs, 1))
+        return tuple(range(runs))
+    for number in runs:
+        check_integers(runs=(number, 0))
+    if not runs:
+        raise InputError("runs must contain at least one run")
+    if len(set(runs)) < len(runs):
+        raise InputError(f"runs must not contain a run twice, as {list(runs)} does")
+    return tuple(int(number) for number in runs)
