@@ -15,7 +15,7 @@ from countergraph.graphs.pairs import Bits, Floats, roi_count
 
 
 class Graph2Vec(PvDbow):
-    """Embed a graph by the Weisfeiler-Lehman labels of its nodes. The defaults are the paper's settings.
+    """Embed a graph by the Weisfeiler-Lehman labels of its ROIs. The defaults are the paper's settings.
 
     Parameters
     ----------

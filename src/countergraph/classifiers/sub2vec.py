@@ -1,6 +1,6 @@
-"""sub2vec (Adhikari et al. 2018), "neighbourhood" variant: PV-DBOW on the nodes that a long random walk visits.
+"""sub2vec (Adhikari et al. 2018), "neighbourhood" variant: PV-DBOW on the ROIs that a long random walk visits.
 
-In a walk of 100 000 steps the number of visits of a node is close to its expectation, which is known: within the
+In a walk of 100 000 steps the number of visits of an ROI is close to its expectation, which is known: within the
 connected component where the walk starts, it is proportional to the degree. Therefore no walk is simulated.
 """
 
@@ -60,7 +60,7 @@ class Sub2Vec(PvDbow):
         edges = np.asarray(validate_data(self, X, dtype="numeric"), dtype=np.bool_)
         check_integers(walk_length=(self.walk_length, 1), sample_length=(self.sample_length, 1))
         visits = expected_visits(edges)
-        # Rounding the cumulative sum gives all documents the same length. The extra visits make every node a word.
+        # Rounding the cumulative sum gives all documents the same length. The extra visits make every ROI a word.
         ends = np.rint(np.cumsum(visits, axis=1) * min(self.sample_length, self.walk_length))
         counts = np.diff(ends, axis=1, prepend=0).astype(np.int64)
         counts[0] += counts.sum(axis=0) == 0
@@ -75,9 +75,9 @@ class Sub2Vec(PvDbow):
 
 
 def expected_visits(edges: Bits) -> Floats:
-    """Return the expected share of the steps of a long random walk at each node, shape (graphs, n).
+    """Return the expected share of the steps of a long random walk at each ROI, shape (graphs, n).
 
-    The walk starts at a random node and stays in its connected component; at a node without edges it does not move.
+    The walk starts at a random ROI and stays in its connected component; at an ROI without edges it does not move.
     """
     n, m = roi_count(edges.shape[1]), len(edges)
     first, second = pair_ends(n)

@@ -1,8 +1,9 @@
 """Weisfeiler-Lehman labels of a batch of graphs, computed by integer matrix products.
 
-The initial label of a node is its degree. In each round, the new label identifies the old label and the multiset of the
+The initial label of an ROI is its degree. In each round, the new label identifies the old label and the multiset of the
 labels of the neighbours (Shervashidze et al., JMLR 2011). Labels are 64-bit hashes, and the hash of a multiset is a
-sum, so a round is one matrix product. Two different neighbourhoods get the same label with a probability of about 2^-64.
+sum, so a round is one matrix product. The probability that two different neighbourhoods get the same label is about
+2^-64.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Labels = NDArray[np.uint64]
 
 
 def weisfeiler_lehman(edges: Bits, rounds: int) -> list[Labels]:
-    """Return the labels of every node after 0, 1, ..., ``rounds`` rounds, each of shape (graphs, n).
+    """Return the labels of every ROI after 0, 1, ..., ``rounds`` rounds, each of shape (graphs, n).
 
     Labels of different rounds are different.
     """
