@@ -124,7 +124,9 @@ def test_concurrent_writes_are_atomic(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"MATLAB 5.0 MAT-file", b""])
 def test_unknown_file_formats_are_named(tmp_path: Path, content: bytes, options: dict[str, str]) -> None:
     (tmp_path / "data.mat").write_bytes(content)
-    with pytest.raises(FileError, match=r"data\.mat: unknown file format '\.mat'\. Supported: .*save_dataset.*\.csv"):
+    with pytest.raises(
+        FileError, match=r"data\.mat: .* unknown file format '\.mat'\. Supported: .*save_dataset.*\.csv"
+    ):
         cg.load_dataset(tmp_path / "data.mat", **options)
 
 

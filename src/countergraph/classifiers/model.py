@@ -156,13 +156,17 @@ class Model:
     def check_fits(self, data: GraphDataset) -> None:
         """Raise `InputError` unless ``data`` has the same ROIs and classes as the training data."""
         rois_known = self.roi_names is not None or self.trained_on == data.fingerprint
-        for quantity, own, other, fits in (
-            ("number of ROIs", self.n_rois, data.n_rois, self.n_rois == data.n_rois),
-            ("atlas", self.atlas_name, data.atlas.name, rois_known or self.atlas_name == data.atlas.name),
-            ("classes", self.classes, data.classes, set(self.classes) <= set(data.classes)),
+        for expected, found, fits in (
+            (f"{self.n_rois} ROIs", f"{data.n_rois} ROIs", self.n_rois == data.n_rois),
+            (
+                f"atlas {self.atlas_name}",
+                f"atlas {data.atlas.name}",
+                rois_known or self.atlas_name == data.atlas.name,
+            ),
+            (f"classes {self.classes}", f"classes {data.classes}", set(self.classes) <= set(data.classes)),
         ):
             if not fits:
-                raise InputError(f"the model and the data differ: {quantity} of the model {own}, of the data {other}")
+                raise InputError(f"the model was trained with {expected}, but the data has {found}")
         names = data.atlas.names
         for roi, (own, other) in enumerate(zip(self.roi_names or names, names, strict=True)):
             if own != other:
