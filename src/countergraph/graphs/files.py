@@ -197,8 +197,9 @@ def _not_a_dataset(path: Path) -> str:
     if path.suffix.lower() == ".npz":
         return f"{path}: is not a dataset file of countergraph, or is damaged"
     return (
-        f"{path}: is not a dataset file of countergraph; unknown file format {path.suffix!r}. Supported: a dataset file "
-        f"written by save_dataset (.npz), or a folder of matrices ({', '.join(MATRIX_READERS)})"
+        f"{path}: is not a dataset file of countergraph; unknown file format {path.suffix!r}. "
+        "Supported: a dataset file written by save_dataset (.npz), or a folder of matrices "
+        f"({', '.join(MATRIX_READERS)})"
     )
 
 
