@@ -119,7 +119,7 @@ def test_invalid_output_and_missing_programs_raise(tmp_path: Path) -> None:
         cg.Oracle(program(tmp_path, "for _ in range(9): print('hello', flush=True)")).ask(GRAPHS)
     with pytest.raises(BlackBoxError, match="'no-such-program' cannot be started"):
         cg.Oracle(cg.Program(["no-such-program"])).ask(GRAPHS)
-    with pytest.raises(InputError, match="command must be a list of words"):
+    with pytest.raises(InputError, match="command must be a list of strings"):
         cg.Program("Rscript model.R")
 
 

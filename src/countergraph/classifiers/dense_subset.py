@@ -1,4 +1,4 @@
-"""The densest vertex set of a signed weighted graph: local search, and an upper bound by a semidefinite program.
+"""The vertex set of maximal weight in a signed graph: local search, and an upper bound by a semidefinite program.
 
 Given symmetric weights W with a zero diagonal, find the set S that maximises the sum of W over the pairs inside S.
 """

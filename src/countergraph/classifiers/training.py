@@ -94,12 +94,12 @@ def _kind(kind: str) -> ModelKind:
     return MODELS[kind]
 
 
-def _settings(data: GraphDataset, kind: str, given: dict[str, Any]) -> dict[str, Any]:
+def _settings(data: GraphDataset, kind: str, overrides: dict[str, Any]) -> dict[str, Any]:
     known = MODELS[kind].settings
-    for name in given:
+    for name in overrides:
         if name not in known:
             raise InputError(f"unknown setting {name!r} of {kind}. Supported: {', '.join(known) or 'none'}")
-    return {**known, **MODELS[kind].paper.get(data.about.get("cohort", ""), {}), **given}
+    return {**known, **MODELS[kind].paper.get(data.about.get("cohort", ""), {}), **overrides}
 
 
 def _check(data: GraphDataset, classifiers: list[str]) -> None:

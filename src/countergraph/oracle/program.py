@@ -41,7 +41,7 @@ class Program:
         self, command: Sequence[str], *, timeout: float = 60.0, retries: int = 1, keep_alive: bool = True
     ) -> None:
         if isinstance(command, str) or not command:
-            raise InputError(f"command must be a list of words such as ['Rscript', 'model.R'], not {command!r}")
+            raise InputError(f"command must be a list of strings such as ['Rscript', 'model.R'], not {command!r}")
         self.command = [str(word) for word in command]
         self.timeout = timeout
         self.retries = retries

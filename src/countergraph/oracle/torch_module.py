@@ -36,7 +36,7 @@ class TorchModel:
         The torch device of the module.
     probabilities
         Whether a single output for each graph is the probability of class 1 (True) or a logit (False). By default it
-        is a logit, and an error is raised if all of the first outputs are between 0 and 1.
+        is a logit, and an error is raised if all outputs so far (at least 20) are between 0 and 1.
     """
 
     def __init__(
