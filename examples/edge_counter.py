@@ -1,4 +1,4 @@
-"""A model outside countergraph: reads graphs as JSON lines, writes labels. It could as well be written in R."""
+"""A classifier as an external program, here in Python: reads graphs as JSON lines and writes labels."""
 
 import json
 import sys

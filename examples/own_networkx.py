@@ -1,4 +1,4 @@
-"""Explain a function over networkx graphs."""
+"""Explain a classifier that takes networkx graphs."""
 
 import networkx as nx
 

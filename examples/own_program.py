@@ -1,4 +1,4 @@
-"""Explain a program: here one in Python, but anything that reads and writes lines will do."""
+"""Explain a classifier that is an external program; it can be written in any language."""
 
 import sys
 from pathlib import Path

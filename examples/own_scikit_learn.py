@@ -1,4 +1,4 @@
-"""Explain any scikit-learn pipeline that takes edge vectors."""
+"""Explain a scikit-learn pipeline that takes edge vectors."""
 
 from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsClassifier

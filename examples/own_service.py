@@ -1,4 +1,4 @@
-"""Explain a model behind an HTTP service. The service here is a small one of our own, started for the example."""
+"""Explain a classifier behind an HTTP service. The example starts a small service itself."""
 
 import json
 import threading
@@ -8,7 +8,7 @@ import countergraph as cg
 
 
 class Service(BaseHTTPRequestHandler):
-    """Answers a POST of JSON lines: is region 0 connected to more than 3 others?"""
+    """Service that classifies the graphs of a POST request by the degree of ROI 0."""
 
     def do_POST(self) -> None:
         """Classify every graph of the request."""
@@ -22,7 +22,7 @@ class Service(BaseHTTPRequestHandler):
         self.wfile.write("\n".join(answers).encode())
 
     def log_message(self, *_: object) -> None:
-        """Be quiet."""
+        """Write no log messages."""
 
 
 server = ThreadingHTTPServer(("127.0.0.1", 0), Service)

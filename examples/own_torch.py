@@ -1,4 +1,4 @@
-"""Explain torch networks: one on dense matrices, one that takes node features and an edge index."""
+"""Explain torch modules: one that takes dense matrices, and one that takes node features and an edge index."""
 
 import torch
 
@@ -10,7 +10,7 @@ labels = torch.tensor(data.labels)
 
 
 class DenseGraphNetwork(torch.nn.Module):
-    """Two rounds of message passing on the dense adjacency matrix, then the mean over the regions."""
+    """Two rounds of message passing on the dense adjacency matrix, then the mean over the ROIs."""
 
     def __init__(self, n_rois: int, width: int = 16) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ print(result.sentence)
 
 
 class SparseNetwork(torch.nn.Module):
-    """In the way of torch_geometric: features of all vertices, an edge index, and which graph a vertex belongs to."""
+    """The same network with the inputs of torch_geometric: node features, edge index and batch index."""
 
     def __init__(self, network: DenseGraphNetwork) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class SparseNetwork(torch.nn.Module):
 
 
 def prepare(adjacency: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Turn matrices (batch, n, n) into what the network takes."""
+    """Convert matrices (batch, n, n) to the inputs of the network."""
     count, n, _ = adjacency.shape
     graph, source, target = adjacency.nonzero(as_tuple=True)
     features = torch.eye(n).repeat(count, 1)
@@ -66,4 +66,7 @@ def prepare(adjacency: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.
 
 black_box = cg.TorchModel(SparseNetwork(network), prepare=prepare)
 [same] = cg.find_counterfactuals(black_box, data.subset(["subject-001"]))
-print("the same network, asked another way:", (same.added, same.removed) == (result.added, result.removed))
+print(
+    "the result of the equivalent sparse network is the same:",
+    (same.added, same.removed) == (result.added, result.removed),
+)

@@ -10,7 +10,7 @@ from countergraph.errors import InputError, NotFoundError
 from countergraph.graphs.atlas import load_atlas
 
 
-def test_aal_is_built_in_and_in_order() -> None:
+def test_built_in_aal_atlas_has_the_original_order() -> None:
     atlas = cg.load_atlas("aal116")
     assert len(atlas) == 116
     assert atlas.names[:2] == ("Precentral_L", "Precentral_R")
@@ -25,14 +25,14 @@ def test_aal_is_built_in_and_in_order() -> None:
     assert 79 < atlas.distance(0, 1) < 81
 
 
-def test_names_that_repeat_are_numbered_in_place() -> None:
+def test_repeated_names_get_numbers() -> None:
     atlas = cg.Atlas(["Pole", "Stem", "Pole"])
     assert atlas.names == ("Pole (1)", "Stem", "Pole (2)")
     assert np.isnan(atlas.distance(0, 1))
     assert cg.Atlas.from_dict(atlas.to_dict()) == atlas
 
 
-def test_a_table_is_read(tmp_path: Path) -> None:
+def test_load_atlas_reads_a_table(tmp_path: Path) -> None:
     path = tmp_path / "mine.tsv"
     path.write_text("name\tx\ty\tz\tregion\nb\t1\t2\t3\tfront\na\t4\t5\t6\tback\n")
     atlas = load_atlas(path)
@@ -41,17 +41,17 @@ def test_a_table_is_read(tmp_path: Path) -> None:
     assert atlas.coordinates.tolist() == [[1, 2, 3], [4, 5, 6]]
 
 
-def test_refusals(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="regions must be names; some are missing"):
+def test_invalid_atlases_raise(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="networks must contain one name for each ROI; some are missing"):
         cg.Atlas(["a", "b"], networks=["frontal", float("nan")])  # type: ignore[list-item]
     with pytest.raises(InputError, match="coordinates must be 2 points"):
         cg.Atlas(["a", "b"], coordinates=[[0, 0, 0]])
-    with pytest.raises(InputError, match="regions must have one entry for each of the 2 regions, not 1"):
+    with pytest.raises(InputError, match="networks must have one entry for each of the 2 ROIs, not 1"):
         cg.Atlas(["a", "b"], networks=["x"])
-    with pytest.raises(NotFoundError, match="no region is called 'Putamen'; did you mean Putamen_"):
+    with pytest.raises(NotFoundError, match="unknown ROI 'Putamen'; did you mean Putamen_"):
         cg.load_atlas("aal116").index("Putamen")
     for text, message in (
-        ("label\nx\ny\n", "needs a column called name"),
+        ("label\nx\ny\n", "needs a column 'name'; found the columns label"),
         ("name\tx\ty\tz\na\t1\t2\nb\t1\t2\t3\n", "every row"),
         ("name\tx\ty\tz\na\t1\t2\tq\nb\t1\t2\t3\n", "must be numbers"),
     ):
@@ -60,14 +60,14 @@ def test_refusals(tmp_path: Path) -> None:
             load_atlas(tmp_path / "bad.tsv")
 
 
-def test_numbered_names_never_collide() -> None:
+def test_numbers_do_not_produce_existing_names() -> None:
     atlas = cg.Atlas(["a", "a", "a (1)"])
     assert len(set(atlas.names)) == 3
     assert atlas.names[2] == "a (1)"
     assert cg.Atlas.from_dict(atlas.to_dict()) == atlas
 
 
-def test_unreadable_tables_are_refused_by_name(tmp_path: Path) -> None:
+def test_errors_of_unreadable_tables_contain_the_file_name(tmp_path: Path) -> None:
     path = tmp_path / "bad.tsv"
     for content in (b"", b"name\n", b"\xff\xfe", b"name\tx\ty\tz\na\tnan\t1\t1\nb\t1\t1\t1\n"):
         path.write_bytes(content)

@@ -20,12 +20,12 @@ WEIGHTS = np.array([[-0.9, 0.1, 0.2, 0.3, 0.4, 0.5], [0.0, 0.0, 0.6, 0.6, 0.6, -
         ("density:0.33", [[0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]]),
     ],
 )
-def test_each_rule_on_each_subject_alone(rule: str, expected: list[list[int]]) -> None:
+def test_rules_are_applied_to_each_subject_separately(rule: str, expected: list[list[int]]) -> None:
     assert cg.binarize(WEIGHTS, rule).astype(int).tolist() == expected
     assert cg.binarize(WEIGHTS[1], rule).astype(int).tolist() == expected[1]
 
 
-def test_matrices_are_as_good_as_their_triangles() -> None:
+def test_matrices_and_upper_triangles_give_the_same_graphs() -> None:
     matrices = np.random.default_rng(0).random((3, 12, 12))
     matrices += matrices.swapaxes(1, 2)
     triangles = np.array([each[np.triu_indices(12, 1)] for each in matrices])
@@ -37,21 +37,23 @@ def test_matrices_are_as_good_as_their_triangles() -> None:
 def test_density_is_exact_even_with_ties(seed: int, density: float) -> None:
     weights = np.random.default_rng(seed).integers(0, 4, 45) / 4
     if (weights > 0).sum() < round(density * 45) < 45 and density < 1:
-        with pytest.raises(InputError, match="would keep connections of the lowest weight there is, 0, which many"):
+        with pytest.raises(InputError, match="keeps pairs with the lowest weight, 0, which several pairs share"):
             cg.binarize(weights, f"density:{density}")
     elif round(density * 45) in (0, 45):
-        what = "no" if round(density * 45) == 0 else "every"
-        with pytest.raises(InputError, match=f"keeps {what} connection, so there is no network left|which many have"):
+        message = "keeps no pair: the resulting graph is empty"
+        if round(density * 45) == 45:
+            message = "keeps every pair: the resulting graph is complete"
+        with pytest.raises(InputError, match=f"{message}|which several pairs share"):
             cg.binarize(weights, f"density:{density}")
     else:
         assert cg.binarize(weights, f"density:{density}").sum() == round(density * 45)
 
 
 @pytest.mark.parametrize("rule", ["percentile:90", "absolute-percentile:90", "density:0.2"])
-def test_a_matrix_of_zeros_with_few_weights_is_no_dense_graph(rule: str) -> None:
+def test_ties_at_the_lowest_weight_raise(rule: str) -> None:
     weights = np.zeros((2, 190))
     weights[0], weights[1, :10] = np.arange(190), 0.5
-    with pytest.raises(InputError, match="which many have"):
+    with pytest.raises(InputError, match="which several pairs share"):
         cg.binarize(weights, rule)
     assert cg.binarize(weights[0], rule).any()
     assert cg.binarize(weights, "threshold:0.4").sum(axis=1).tolist() == [189, 10]
@@ -60,29 +62,29 @@ def test_a_matrix_of_zeros_with_few_weights_is_no_dense_graph(rule: str) -> None
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("percentil:90", "did you mean percentile"),
-        ("percentile", "a name and a number such as 'percentile:90', not 'percentile'"),
+        ("percentil:90", "unknown binarization rule 'percentil'; did you mean percentile"),
+        ("percentile", "a rule with a number such as 'percentile:90', not 'percentile'"),
         ("percentile:101", "percentile must be between 0 and 100, not 101"),
         ("density:nan", "density must be between 0 and 1, not nan"),
     ],
 )
-def test_refusals(rule: str, message: str) -> None:
+def test_invalid_rules_and_weights_raise(rule: str, message: str) -> None:
     with pytest.raises((ValueError, LookupError), match=message):
         cg.binarize(WEIGHTS, rule)
     with pytest.raises(ValueError, match="not finite"):
         cg.binarize([0.1, np.nan, 0.2])
 
 
-def test_matrices_that_are_not_symmetric_are_no_vectors() -> None:
+def test_asymmetric_matrices_raise() -> None:
     with pytest.raises(InputError, match="these matrices are not symmetric"):
         cg.binarize(np.triu(np.ones((116, 116)), 1))
 
 
-def test_only_a_diagonal_may_be_endless() -> None:
+def test_only_the_diagonal_may_be_infinite() -> None:
     weights = np.random.default_rng(0).normal(size=(6, 6))
     np.fill_diagonal(weights, np.inf)
     with pytest.raises(InputError, match=r"not finite \(NaN or infinity\), the first at \(0, 0\)"):
-        cg.binarize(weights, "percentile:50")  # six vectors of six pairs, and no matrix
+        cg.binarize(weights, "percentile:50")  # not symmetric, so read as six vectors of six pairs
     matrix = weights + weights.T
     without = np.where(np.eye(6, dtype=bool), 0, matrix)
     assert (cg.binarize(matrix, "percentile:50") == cg.binarize(without, "percentile:50")).all()
@@ -92,15 +94,15 @@ def test_only_a_diagonal_may_be_endless() -> None:
     ("rule", "message"),
     [
         ("percentile:0.9", "did you mean percentile:90?"),
-        ("threshold:5", "keeps no connection of graph 0, so there is no network left"),
-        ("threshold:-5", "keeps every connection of graph 0"),
+        ("threshold:5", "keeps no pair of graph 0: the resulting graph is empty"),
+        ("threshold:-5", "keeps every pair of graph 0: the resulting graph is complete"),
     ],
 )
-def test_rules_that_leave_no_network_are_refused(rule: str, message: str) -> None:
+def test_rules_with_empty_or_complete_graphs_raise(rule: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         cg.binarize(np.random.default_rng(0).normal(size=(3, 45)), rule)
 
 
-def test_time_series_are_no_weights() -> None:
+def test_time_series_raise() -> None:
     with pytest.raises(InputError, match="116"):
         cg.binarize(np.random.default_rng(0).normal(size=(5, 180, 116)))

@@ -100,7 +100,7 @@ def test_nothing_found_is_exit_code_1(place: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["explain", "cohort.npz", "model.cgm", "--subject", "x"], "error: no subject is called 'x'"),
+        (["explain", "cohort.npz", "model.cgm", "--subject", "x"], "error: unknown subject 'x'"),
         (["explain", "cohort.npz", "model.cgm", "--subject", "subject-01"], "did you mean subject-0"),
         (["explain", "cohort.npz", "cohort.npz", "--subject", "subject-001"], "cohort.npz: is not a model file"),
         (["explain", "study", "model.cgm", "--subject", "p 1"], "the model was trained with classes"),
@@ -109,15 +109,15 @@ def test_nothing_found_is_exit_code_1(place: Path) -> None:
         (["explain", "cohort.npz", "model.cgm", "--subject", "subject-001", "--out", "no/x.png"], "no folder no"),
         (
             ["explain", "cohort.npz", "model.cgm", "--subject", "subject-001", "--runs", "0"],
-            "runs must be a whole number",
+            "runs must be an integer",
         ),
         (["explain", "cohort.npz", "published", "--subject", "subject-001"], "published for the cohorts asd and adhd"),
         (["explain", "cohort.npz", "model.cgm"], "--subject"),
         (["explain", "cohort.npz", "model.cgm", "--subject", "a", "--colour", "red"], "--colour"),
-        (["train", "nowhere"], "no dataset, file or folder is called 'nowhere'"),
-        (["train", "cohort.npz", "--model", "magic", "--out", "z.cgm"], "no model is called 'magic'"),
-        (["train", "asd", "--out", "z.cgm"], "give the folder that holds asd/"),
-        (["data", "show", "synthetic", "--atlas", "aal116"], "is loaded without an option 'atlas'"),
+        (["train", "nowhere"], "unknown dataset, file or folder 'nowhere'"),
+        (["train", "cohort.npz", "--model", "magic", "--out", "z.cgm"], "unknown model 'magic'"),
+        (["train", "asd", "--out", "z.cgm"], "pass the folder that contains asd/"),
+        (["data", "show", "synthetic", "--atlas", "aal116"], "unknown option 'atlas' for 'synthetic'"),
         (["data", "show", "model.cgm"], "model.cgm: is not a dataset file"),
     ],
 )
@@ -214,7 +214,7 @@ def test_less_is_proven_where_more_is_too_much(place: Path) -> None:
     assert "No single change can be left out." in " ".join(done.stdout.split())
     refused = countergraph(*words, "--certify", "-1")
     assert refused.returncode == 2
-    assert "certify must be a whole number of at least 0" in refused.stderr
+    assert "certify must be an integer of at least 0" in refused.stderr
 
 
 FICKLE_LATER = """import json, sys

@@ -52,7 +52,7 @@ def test_a_report_in_every_format(place: Path, tmp_path: Path) -> None:
     [
         (("--out", "r.docx"), "a report is written as html, json, csv, not 'docx'"),
         (("--out", "r.html", "--figure-format", "bmp"), "--figure-format is one of png, svg, pdf, not 'bmp'"),
-        (("--out", "r.html", "--subject", "nobody"), "no subject is called 'nobody'"),
+        (("--out", "r.html", "--subject", "nobody"), "unknown subject 'nobody'"),
         (
             ("--out", "r.html", "--target", "nothing"),
             "target must be one of the classes TD, ASD (or its label), not 'nothing'",
@@ -90,16 +90,16 @@ def test_a_report_whose_model_dies_says_how_to_lose_nothing(place: Path, tmp_pat
         done = countergraph(*words, *options, cwd=tmp_path)
         assert done.returncode == 2
         assert again in done.stderr
-        assert "ended with code 3" in done.stderr
+        assert "ended with exit code 3" in done.stderr
         assert not (tmp_path / "report.html").exists()
 
 
 def test_reproduce_refuses_what_it_does_not_know(tmp_path: Path) -> None:
     refused = countergraph("reproduce", "figure7", cwd=tmp_path)
     assert refused.returncode == 2
-    assert "no table or figure is called 'figure7'; did you mean" in refused.stderr
+    assert "unknown table or figure 'figure7'; did you mean" in refused.stderr
     refused = countergraph("reproduce", "all", cwd=tmp_path)
-    assert "is not part of the package: give the folder" in refused.stderr
+    assert "is not part of the package; pass the folder" in refused.stderr
     assert "workers must be at least 1" in countergraph("reproduce", "all", "--workers", "0", cwd=tmp_path).stderr
     (tmp_path / "diary.md").write_text("Dear diary")
     refused = countergraph("reproduce", "all", "--page", "diary.md", cwd=tmp_path)

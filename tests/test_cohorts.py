@@ -1,4 +1,4 @@
-"""The real cohorts; skipped where they are not."""
+"""Tests on the real cohorts; skipped if the data is not available."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def test_adhd(adhd: cg.GraphDataset) -> None:
     assert adhd.attributes["diagnosis"][1] == "ADHD-Combined"
 
 
-def test_the_raw_files_give_the_same_graphs_as_the_cohort(adhd: cg.GraphDataset, real_data: Path) -> None:
-    labels = {"KKI_1018959": "TD", "KKI_1019436": "ADHD", "NYU_0010004": "TD", "somebody else": "x"}
+def test_raw_files_and_cohort_give_the_same_graphs(adhd: cg.GraphDataset, real_data: Path) -> None:
+    labels = {"KKI_1018959": "TD", "KKI_1019436": "ADHD", "NYU_0010004": "TD", "another subject": "x"}
     raw = cg.load_dataset(real_data / "adhd" / "raw_sample", labels=labels)
     assert raw.names == ("KKI_1018959", "KKI_1019436", "NYU_0010004")
     assert raw.labels.tolist() == [0, 1, 0]
@@ -41,26 +41,27 @@ def test_the_raw_files_give_the_same_graphs_as_the_cohort(adhd: cg.GraphDataset,
     assert (raw.edges == adhd.subset(raw.names).edges).all()
 
 
-def test_raw_files_need_labels(real_data: Path, tmp_path: Path) -> None:
+def test_raw_files_require_labels(real_data: Path, tmp_path: Path) -> None:
     folder = real_data / "adhd" / "raw_sample"
-    with pytest.raises(InputError, match="raw connectome files tell no classes"):
+    with pytest.raises(InputError, match="these files contain no labels; pass labels="):
         cg.load_dataset(folder)
     table = tmp_path / "labels.csv"
     table.write_text("name,label\nKKI_1018959,TD\nKKI_1019436,ADHD\n")
-    with pytest.raises(InputError, match="labels has no entry for NYU_0010004"):
+    with pytest.raises(InputError, match="labels has no entry, or n/a, for NYU_0010004; every subject"):
         cg.load_dataset(folder, labels=table)
     table.write_text("who,what\nx,y\n")
-    with pytest.raises(FileError, match=r"labels\.csv: needs a column called name or .*; it has who, what"):
+    with pytest.raises(FileError, match=r"labels\.csv: needs a column name or .*; found the columns who, what"):
         cg.load_dataset(folder, labels=table)
 
 
-@pytest.mark.parametrize(("cohort", "right"), [("asd", 78), ("adhd", 368)])
-def test_the_published_rules_are_as_accurate_as_published(
-    cohort: str, right: int, real_data: Path, request: pytest.FixtureRequest
+@pytest.mark.parametrize(("cohort", "n_correct"), [("asd", 78), ("adhd", 368)])
+def test_published_rules_have_the_published_accuracy(
+    cohort: str, n_correct: int, real_data: Path, request: pytest.FixtureRequest
 ) -> None:
     data = request.getfixturevalue(cohort)
     rule = cg.load_published_rule(cohort, root=real_data)
-    assert (rule.predict(data.edges) == data.labels).sum() == right
-    plain = json.loads((real_data / "published_rules.json").read_text())[cohort]
-    inside = data.adjacency[:, plain[f"td_{cohort}"]][:, :, plain[f"td_{cohort}"]].sum(axis=(1, 2)) / 2
+    assert (rule.predict(data.edges) == data.labels).sum() == n_correct
+    published = json.loads((real_data / "published_rules.json").read_text())[cohort]
+    rois = published[f"td_{cohort}"]
+    inside = data.adjacency[:, rois][:, :, rois].sum(axis=(1, 2)) / 2
     assert (rule.embed(data.edges)[:, 0] == inside).all()

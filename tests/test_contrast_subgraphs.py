@@ -22,7 +22,7 @@ def random_weights(n: int, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_small_problems_are_solved_and_bounded(seed: int) -> None:
+def test_small_problems_are_solved_exactly_and_bounded(seed: int) -> None:
     n = 9
     weights = random_weights(n, seed)
     subsets = [list(s) for size in range(n + 1) for s in combinations(range(n), size)]
@@ -34,7 +34,7 @@ def test_small_problems_are_solved_and_bounded(seed: int) -> None:
     assert bound >= best - 1e-9
 
 
-def test_the_bound_agrees_with_another_solver() -> None:
+def test_bound_agrees_with_another_solver() -> None:
     cp = pytest.importorskip("cvxpy")
     weights = random_weights(14, 3)
     bound, _ = semidefinite_bound(weights, np.random.default_rng(0))
@@ -48,7 +48,7 @@ def test_the_bound_agrees_with_another_solver() -> None:
     assert bound == pytest.approx(problem.value, rel=1e-3)
 
 
-def test_a_finished_set_cannot_be_improved_by_one_move_or_exchange() -> None:
+def test_local_search_returns_a_local_optimum() -> None:
     weights = random_weights(25, 1)
     members = np.zeros(25, dtype=bool)
     members[local_search(weights, np.random.default_rng(0).random((3, 25)) < 0.5)] = True
@@ -61,56 +61,56 @@ def test_a_finished_set_cannot_be_improved_by_one_move_or_exchange() -> None:
                 assert weight_inside(weights, other) <= value + 1e-9
 
 
-def test_transform_counts_edges_in_either_order() -> None:
+def test_transform_counts_edges_for_both_orders_of_the_classes() -> None:
     graphs, labels = random_graphs(30, 12, seed=1), np.arange(30) % 2
-    box = cg.ContrastSubgraphs(alpha=0.05).fit(graphs, labels)
+    embedding = cg.ContrastSubgraphs(alpha=0.05).fit(graphs, labels)
     matrices = cg.GraphDataset(graphs, labels).adjacency
-    for column, vertices in enumerate(box.subgraphs_):
-        inside = matrices[:, vertices][:, :, vertices].sum(axis=(1, 2)) / 2
-        assert (box.transform(graphs)[:, column] == inside).all()
+    for column, rois in enumerate(embedding.subgraphs_):
+        inside = matrices[:, rois][:, :, rois].sum(axis=(1, 2)) / 2
+        assert (embedding.transform(graphs)[:, column] == inside).all()
     swapped = cg.ContrastSubgraphs(alpha=0.05).fit(graphs, 1 - labels)
-    assert np.allclose(swapped.objective_, box.objective_[::-1])
+    assert np.allclose(swapped.objective_, embedding.objective_[::-1])
     frequency = graphs[labels == 0].mean(axis=0) - graphs[labels == 1].mean(axis=0) - 0.05
-    pairs = cg.LinearRule([box.subgraphs_[0]], [1], 0, 12).coef_[0] > 0
-    assert box.objective_[0] == pytest.approx(frequency[pairs].sum())
-    assert (box.gap_ >= -1e-9).all()
+    pairs = cg.LinearRule([embedding.subgraphs_[0]], [1], 0, 12).coef_[0] > 0
+    assert embedding.objective_[0] == pytest.approx(frequency[pairs].sum())
+    assert (embedding.gap_ >= -1e-9).all()
 
 
-def test_it_is_a_scikit_learn_transformer(cohort: cg.GraphDataset) -> None:
-    box = cg.ContrastSubgraphs(alpha=0.03, n_starts=5, random_state=2)
-    copy = clone(box)
+def test_contrast_subgraphs_is_a_scikit_learn_transformer(cohort: cg.GraphDataset) -> None:
+    embedding = cg.ContrastSubgraphs(alpha=0.03, n_starts=5, random_state=2)
+    copy = clone(embedding)
     assert copy.get_params() == {"alpha": 0.03, "n_starts": 5, "random_state": 2}
-    pipeline = make_pipeline(box, SVC(kernel="linear")).fit(cohort.edges, cohort.labels)
+    pipeline = make_pipeline(embedding, SVC(kernel="linear")).fit(cohort.edges, cohort.labels)
     assert pipeline.score(cohort.edges, cohort.labels) > 0.8
     assert pipeline[:-1].get_feature_names_out().tolist() == ["contrastsubgraphs0", "contrastsubgraphs1"]
-    again = clone(box).fit(cohort.edges, cohort.labels)
+    again = clone(embedding).fit(cohort.edges, cohort.labels)
     assert [s.tolist() for s in again.subgraphs_] == [s.tolist() for s in pipeline[0].subgraphs_]
     names = np.array(cohort.classes)[cohort.labels]
-    assert clone(box).fit(cohort.edges, names).classes_.tolist() == ["ASD", "TD"]
+    assert clone(embedding).fit(cohort.edges, names).classes_.tolist() == ["ASD", "TD"]
 
 
-def test_refusals(cohort: cg.GraphDataset) -> None:
-    with pytest.raises(InputError, match="tell two classes apart; here are 3. Other models take more"):
+def test_invalid_arguments_raise(cohort: cg.GraphDataset) -> None:
+    with pytest.raises(InputError, match="need exactly two classes, not 3; use another model, for example raw-edges"):
         cg.ContrastSubgraphs().fit(cohort.edges, np.arange(24) % 3)
-    with pytest.raises(ValueError, match="fit no number of regions"):
+    with pytest.raises(ValueError, match="fit no number of ROIs"):
         cg.ContrastSubgraphs().fit(cohort.edges[:, :-1], cohort.labels)
-    with pytest.raises(InputError, match="n_starts must be a whole number of at least 1"):
+    with pytest.raises(InputError, match="n_starts must be an integer of at least 1"):
         cg.ContrastSubgraphs(n_starts=0).fit(cohort.edges, cohort.labels)
     with pytest.raises(ValueError, match="features"):
         cg.ContrastSubgraphs().fit(cohort.edges, cohort.labels).transform(random_graphs(2, 5, 0))
 
 
-def test_asd_gives_the_published_sets(asd: cg.GraphDataset, real_data: Path) -> None:
+def test_published_sets_are_found_on_asd(asd: cg.GraphDataset, real_data: Path) -> None:
     rule = json.loads((real_data / "published_rules.json").read_text())["asd"]
-    box = cg.ContrastSubgraphs(alpha=0.025).fit(asd.edges, asd.labels)
-    assert box.subgraphs_[0].tolist() == sorted(rule["td_asd"])
-    assert box.subgraphs_[1].tolist() == sorted(rule["asd_td"])
-    assert box.objective_ == pytest.approx([4.887, 5.958], abs=0.001)
-    assert (box.upper_bound_ >= box.objective_).all()
-    assert box.upper_bound_ == pytest.approx([6.3169, 7.2011], abs=0.001)
+    embedding = cg.ContrastSubgraphs(alpha=0.025).fit(asd.edges, asd.labels)
+    assert embedding.subgraphs_[0].tolist() == sorted(rule["td_asd"])
+    assert embedding.subgraphs_[1].tolist() == sorted(rule["asd_td"])
+    assert embedding.objective_ == pytest.approx([4.887, 5.958], abs=0.001)
+    assert (embedding.upper_bound_ >= embedding.objective_).all()
+    assert embedding.upper_bound_ == pytest.approx([6.3169, 7.2011], abs=0.001)
 
 
-def test_adhd_gives_sets_a_little_better_than_the_published_ones(adhd: cg.GraphDataset) -> None:
-    box = cg.ContrastSubgraphs(alpha=0.01).fit(adhd.edges, adhd.labels)
-    assert box.objective_.round(4).tolist() == [9.2736, 6.9011]
-    assert (box.upper_bound_ >= box.objective_).all()
+def test_sets_on_adhd_are_slightly_better_than_the_published_ones(adhd: cg.GraphDataset) -> None:
+    embedding = cg.ContrastSubgraphs(alpha=0.01).fit(adhd.edges, adhd.labels)
+    assert embedding.objective_.round(4).tolist() == [9.2736, 6.9011]
+    assert (embedding.upper_bound_ >= embedding.objective_).all()

@@ -16,7 +16,7 @@ from tests.conftest import random_graphs
 
 
 def small() -> cg.GraphDataset:
-    """Five graphs on six regions: no two of the numbers 5, 6, 15, 3 and 2 are the same."""
+    """Return 5 graphs with 6 ROIs, 15 pairs, 3 classes and 2 attributes: all these numbers differ."""
     return cg.GraphDataset(
         random_graphs(5, 6, seed=1),
         [1, 0, 2, 0, 0],
@@ -28,7 +28,7 @@ def small() -> cg.GraphDataset:
     )
 
 
-def test_a_dataset_is_frozen_and_of_the_promised_types() -> None:
+def test_datasets_are_immutable_and_have_the_documented_types() -> None:
     data = small()
     assert data.edges.dtype == bool
     assert data.adjacency.dtype == np.uint8
@@ -40,10 +40,10 @@ def test_a_dataset_is_frozen_and_of_the_promised_types() -> None:
             array[0] = 1
     with pytest.raises(AttributeError):
         data.labels = np.zeros(5)  # type: ignore[misc,assignment]
-    assert repr(data) == "GraphDataset(3 healthy, 1 mild, 1 severe; 6 regions of unnamed)"
+    assert repr(data) == "GraphDataset(3 healthy, 1 mild, 1 severe; 6 ROIs of unnamed)"
 
 
-def test_it_does_not_share_memory_with_what_it_was_made_from() -> None:
+def test_datasets_copy_their_arguments() -> None:
     edges = random_graphs(4, 5, seed=0)
     data = cg.GraphDataset(edges, [0, 1, 0, 1])
     before = data.edges.copy()
@@ -51,7 +51,7 @@ def test_it_does_not_share_memory_with_what_it_was_made_from() -> None:
     assert (data.edges == before).all()
 
 
-def test_subsets_keep_everything_together() -> None:
+def test_subsets_select_all_fields() -> None:
     data = small()
     for chosen in ([3, 0], ["b", "e"], np.array([3, 0])):
         part = data.subset(chosen)
@@ -63,7 +63,7 @@ def test_subsets_keep_everything_together() -> None:
     assert data.subset(data.labels == 0).names == ("d", "b", "ä b")
     assert data.subset("ä b").names == ("ä b",)
     assert len(data.subset([])) == 0
-    with pytest.raises(NotFoundError, match="no subject is called 'x'"):
+    with pytest.raises(NotFoundError, match="unknown subject 'x'"):
         data.subset(["x"])
     with pytest.raises(InputError, match="a mask must have one entry for each of the 5 graphs"):
         data.subset(np.array([True, False]))
@@ -80,13 +80,13 @@ def test_frequencies_and_summary() -> None:
     assert summary.loc["mild", "edges (mean)"] == data.edges[0].sum()
 
 
-def test_fingerprint_tells_cohorts_apart() -> None:
+def test_different_cohorts_have_different_fingerprints() -> None:
     data = small()
     assert data.fingerprint == small().fingerprint
     assert data.fingerprint != data.subset([4, 3, 2, 1, 0]).fingerprint
 
 
-def test_saved_and_read_back_equal(tmp_path: Path) -> None:
+def test_saved_datasets_are_restored(tmp_path: Path) -> None:
     data = small()
     back = cg.load_dataset(cg.save_dataset(data, tmp_path / "cohort.npz"))
     assert (back.edges == data.edges).all()
@@ -97,7 +97,7 @@ def test_saved_and_read_back_equal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", cg.DATASETS)
-def test_every_dataset_by_name(name: str, request: pytest.FixtureRequest) -> None:
+def test_load_every_dataset_by_name(name: str, request: pytest.FixtureRequest) -> None:
     options = inspect.signature(cg.DATASETS[name]).parameters
     root = {"root": request.getfixturevalue("real_data")} if "root" in options else {}
     data = cg.load_dataset(name, **root)
@@ -105,11 +105,11 @@ def test_every_dataset_by_name(name: str, request: pytest.FixtureRequest) -> Non
     assert data.class_sizes.min() > 0
     assert len(set(data.names)) == len(data)
     assert data.fingerprint == cg.load_dataset(name, **root).fingerprint
-    with pytest.raises(InputError, match="is loaded without an option 'colour'"):
+    with pytest.raises(InputError, match=f"unknown option 'colour' for '{name}'. Supported: "):
         cg.load_dataset(name, colour="red")
 
 
-def test_many_may_write_the_same_file_and_nobody_reads_half_of_it(tmp_path: Path) -> None:
+def test_concurrent_writes_are_atomic(tmp_path: Path) -> None:
     path, contents = tmp_path / "x", [bytes([n]) * 2**20 for n in range(4)]
     write_atomic(path, contents[0])
     with ThreadPoolExecutor(8) as threads:
@@ -120,7 +120,23 @@ def test_many_may_write_the_same_file_and_nobody_reads_half_of_it(tmp_path: Path
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [{}, {"binarize": "percentile:90"}])
+@pytest.mark.parametrize("content", [b"MATLAB 5.0 MAT-file", b""])
+def test_unknown_file_formats_are_named(tmp_path: Path, content: bytes, options: dict[str, str]) -> None:
+    (tmp_path / "data.mat").write_bytes(content)
+    with pytest.raises(
+        FileError, match=r"data\.mat: .* unknown file format '\.mat'\. Supported: .*save_dataset.*\.csv"
+    ):
+        cg.load_dataset(tmp_path / "data.mat", **options)
+
+
+def test_dataset_files_have_no_options(tmp_path: Path) -> None:
+    path = cg.save_dataset(small(), tmp_path / "cohort.npz")
+    with pytest.raises(InputError, match=r"cohort\.npz: a dataset file has no options; .* Remove binarize=$"):
+        cg.load_dataset(path, binarize="percentile:90")
+
+
+def test_damaged_files_and_files_of_other_formats_raise(tmp_path: Path) -> None:
     path = cg.save_dataset(small(), tmp_path / "cohort.npz")
     content = path.read_bytes()
     for broken, message in (
@@ -144,7 +160,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
         cg.load_dataset(path)
 
 
-def test_a_file_with_pickled_objects_is_never_unpickled(tmp_path: Path) -> None:
+def test_pickled_objects_are_not_loaded(tmp_path: Path) -> None:
     np.savez(tmp_path / "evil.npz", header=np.array([print], dtype=object))
     with pytest.raises(FileError, match="is not a dataset file"):
         cg.load_dataset(tmp_path / "evil.npz")
@@ -156,18 +172,18 @@ def test_a_file_with_pickled_objects_is_never_unpickled(tmp_path: Path) -> None:
         ({"labels": [0, 1]}, "labels must have one entry for each of the 3 graphs"),
         ({"labels": [0, 1, 5]}, "labels must be integers from 0 to 1"),
         ({"labels": [0, 1, 0.5]}, "labels must be integers"),
-        ({"labels": ["a", "b", "a"]}, "or the names control, condition; 'a' is neither"),
+        ({"labels": ["a", "b", "a"]}, "or the class names control, condition; 'a' is neither"),
         ({"labels": [0, 1, np.nan]}, "nan is neither"),
-        ({"atlas": "aal116"}, "atlas must be an Atlas, such as load_atlas.'aal116'. returns, not 'aal116'"),
+        ({"atlas": "aal116"}, "atlas must be an Atlas, for example load_atlas.'aal116'., not 'aal116'"),
         ({"names": ["a", "a", "b"]}, "'a' occurs 2 times"),
         ({"names": ["a"]}, "names must have one entry for each of the 3 graphs, not 1"),
         ({"classes": ["x"]}, "classes must be at least two"),
-        ({"atlas": cg.Atlas(list("abc"))}, "has 3 regions, but the graphs have 4"),
+        ({"atlas": cg.Atlas(list("abc"))}, "has 3 ROIs, but the graphs have 4"),
         ({"attributes": pd.DataFrame({"age": [1]})}, "attributes must have one row for each"),
-        ({"edges": np.full((3, 6), 2)}, "edges must hold only 0 and 1"),
+        ({"edges": np.full((3, 6), 2)}, "edges must contain only 0 and 1"),
     ],
 )
-def test_refusals(change: dict, message: str) -> None:
+def test_invalid_arguments_raise(change: dict, message: str) -> None:
     arguments = {"edges": random_graphs(3, 4, seed=0), "labels": [0, 1, 0], **change}
     if "classes" in change:
         arguments["labels"] = [0, 0, 0]
@@ -175,7 +191,7 @@ def test_refusals(change: dict, message: str) -> None:
         cg.GraphDataset(**arguments)
 
 
-def test_attributes_read_back_with_their_types(tmp_path: Path) -> None:
+def test_saved_attributes_keep_their_types(tmp_path: Path) -> None:
     table = pd.DataFrame(
         {
             "code": ["001", "002", "NA", ""],
@@ -194,7 +210,7 @@ def test_attributes_read_back_with_their_types(tmp_path: Path) -> None:
     assert len(cg.load_dataset(cg.save_dataset(empty, tmp_path / "y.npz"))) == 4
 
 
-def test_it_can_be_pickled_and_copied() -> None:
+def test_datasets_can_be_pickled_and_copied() -> None:
     import copy
     import pickle
 
@@ -204,7 +220,7 @@ def test_it_can_be_pickled_and_copied() -> None:
         assert dict(other.about) == dict(data.about)
 
 
-def test_any_damaged_byte_is_refused_or_harmless(tmp_path: Path) -> None:
+def test_a_damaged_byte_raises_or_has_no_effect(tmp_path: Path) -> None:
     path = cg.save_dataset(small(), tmp_path / "cohort.npz")
     good = path.read_bytes()
     for position in range(0, len(good), 17):
@@ -215,12 +231,12 @@ def test_any_damaged_byte_is_refused_or_harmless(tmp_path: Path) -> None:
             assert len(cg.load_dataset(path)) == 5
 
 
-def test_more_refusals(tmp_path: Path) -> None:
+def test_more_invalid_arguments_raise(tmp_path: Path) -> None:
     data = small()
-    for which, message in ((3, "by a list of names or positions"), ([99], "positions must lie between 0 and 4")):
+    for which, message in ((3, "must be a list of names or positions"), ([99], "positions must be between 0 and 4")):
         with pytest.raises(InputError, match=message):
             data.subset(which)
-    with pytest.raises(InputError, match="about must hold plain values"):
+    with pytest.raises(InputError, match="about must contain only JSON-serializable values"):
         cg.GraphDataset(data.edges, data.labels, classes=data.classes, about={"x": np.int64(1)})
     with pytest.raises(FileError, match="cannot be written"):
         cg.save_dataset(data, tmp_path / "no" / "x.npz")
@@ -232,27 +248,27 @@ def test_more_refusals(tmp_path: Path) -> None:
         cg.GraphDataset(data.edges, [np.nan] * 5, classes=data.classes)
 
 
-def test_labels_may_be_the_names_of_classes() -> None:
+def test_labels_may_be_class_names() -> None:
     data = cg.GraphDataset(random_graphs(3, 5, seed=1), ["ill", "well", "ill"], classes=("well", "ill"))
     assert data.labels.tolist() == [1, 0, 1]
 
 
-def test_attributes_follow_the_names() -> None:
+def test_attributes_are_sorted_by_name() -> None:
     edges, names = random_graphs(3, 6, seed=0), ["a", "b", "c"]
-    backwards = pd.DataFrame({"age": [30, 20, 10]}, index=["c", "b", "a"])
-    data = cg.GraphDataset(edges, [0, 1, 0], names, attributes=backwards)
+    reverse_order = pd.DataFrame({"age": [30, 20, 10]}, index=["c", "b", "a"])
+    data = cg.GraphDataset(edges, [0, 1, 0], names, attributes=reverse_order)
     assert data.attributes is not None
     assert data.attributes["age"].tolist() == [10, 20, 30]
-    with pytest.raises(InputError, match="index of attributes must be the names of the graphs"):
-        cg.GraphDataset(edges, [0, 1, 0], names, attributes=backwards.rename(index={"a": "x"}))
+    with pytest.raises(InputError, match="index of attributes must contain the names of the graphs"):
+        cg.GraphDataset(edges, [0, 1, 0], names, attributes=reverse_order.rename(index={"a": "x"}))
 
 
-@pytest.mark.parametrize(("which", "strange"), [([-200, 1], -200), ([-1], -1), ([0, 9], 9)])
-def test_positions_of_a_subset_must_be_there(which: list[int], strange: int) -> None:
-    with pytest.raises(InputError, match=f"between 0 and 2, not be {strange}$"):
+@pytest.mark.parametrize(("which", "invalid"), [([-200, 1], -200), ([-1], -1), ([0, 9], 9)])
+def test_invalid_positions_raise(which: list[int], invalid: int) -> None:
+    with pytest.raises(InputError, match=f"between 0 and 2, not {invalid}$"):
         cg.GraphDataset(random_graphs(3, 6, seed=0), [0, 1, 0]).subset(which)
 
 
-def test_vectors_with_the_diagonal_are_one_region_too_large() -> None:
-    with pytest.raises(InputError, match="the graphs have 7 .vectors with the diagonal look like one region more."):
+def test_vectors_with_the_diagonal_raise() -> None:
+    with pytest.raises(InputError, match="the graphs have 7 .edge vectors must not contain the diagonal."):
         cg.GraphDataset(np.zeros((2, 21), dtype=bool), [0, 1], atlas=cg.Atlas.numbered(6))

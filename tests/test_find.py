@@ -286,12 +286,12 @@ def test_no_graphs_no_results() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 0}, "k must be a whole number of at least 1, not 0"),
-        ({"max_calls": 0}, "max_calls must be a whole number"),
-        ({"runs": 0}, "runs must be a whole number"),
+        ({"k": 0}, "k must be an integer of at least 1, not 0"),
+        ({"max_calls": 0}, "max_calls must be an integer"),
+        ({"runs": 0}, "runs must be an integer"),
         ({"runs": [1, 1]}, "runs must not name a run twice"),
-        ({"k": 1.5}, "k must be a whole number"),
-        ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
+        ({"k": 1.5}, "k must be an integer"),
+        ({"seed": -1}, "seed must be an integer of at least 0, not -1"),
         ({"time_limit": 0}, "time_limit must be a positive number"),
         ({"method": "dfs+obs"}, "dfs learns from labelled graphs: give a GraphDataset as dataset="),
         ({"dataset": cg.GraphDataset(random_graphs(2, 4, 0), [0, 1])}, "the graphs have 36 pairs, the dataset 6"),

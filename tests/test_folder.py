@@ -26,34 +26,34 @@ def write(path: Path, matrix: np.ndarray) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Three patients and two controls, in every kind of file, with things around that are not matrices."""
-    for place, matrix in zip(
+    """Create a folder of three patients and two controls in all file formats, with other files and folders."""
+    for path, matrix in zip(
         ("a/s1.txt", "a/s2.csv", "a/s3.tsv", "Controls/t1.npy", "Controls/t2.txt"), MATRICES, strict=True
     ):
-        write(tmp_path / "study" / place, matrix)
+        write(tmp_path / "study" / path, matrix)
     (tmp_path / "study" / "a" / "notes.md").write_text("no matrix")
     (tmp_path / "study" / ".hidden").mkdir()
     (tmp_path / "study" / "empty").mkdir()
     return tmp_path / "study"
 
 
-def test_a_folder_of_class_folders(folder: Path) -> None:
+def test_folder_with_one_subfolder_per_class(folder: Path) -> None:
     data = cg.load_dataset(folder)
-    assert data.classes == ("Controls", "a"), "a usual name of a control group is label 0"
+    assert data.classes == ("Controls", "a"), "the class with a common name of a control group has label 0"
     assert data.names == ("t1", "t2", "s1", "s2", "s3")
     assert data.labels.tolist() == [0, 0, 1, 1, 1]
     assert (data.edges == GRAPHS[[3, 4, 0, 1, 2]]).all()
     assert cg.load_dataset(str(folder), control="a").classes == ("a", "Controls")
 
 
-def test_weighted_matrices_are_binarised(folder: Path) -> None:
+def test_weighted_matrices_are_binarized(folder: Path) -> None:
     weights = np.triu(np.random.default_rng(0).normal(size=(6, 6)), 1)
     write(folder / "a" / "s1.txt", weights + weights.T + np.eye(6))
-    with pytest.raises(FileError, match=r"s1\.txt: the matrix must hold only 0 and 1"):
+    with pytest.raises(FileError, match=r"s1\.txt: the matrix must contain only 0 and 1"):
         cg.load_dataset(folder)
     data = cg.load_dataset(folder, binarize="density:0.05")
     assert data.edges[2].sum() == 1
-    with pytest.raises(FileError, match=r"t1\.npy: density:0.4 would keep connections of the lowest weight"):
+    with pytest.raises(FileError, match=r"t1\.npy: density:0.4 keeps pairs with the lowest weight"):
         cg.load_dataset(folder, binarize="density:0.4")
 
 
@@ -64,19 +64,21 @@ def test_weighted_matrices_are_binarised(folder: Path) -> None:
         (np.triu(np.ones((6, 6)), 1), "is not symmetric"),
         (np.full((6, 6), np.nan), "not finite"),
         (np.full((6, 6), np.inf), "not finite"),
-        (MATRICES[0] * 3, "only 0 and 1, but holds 3"),
+        (MATRICES[0] * 3, "only 0 and 1, but contains 3"),
         (MATRICES[0] + 2 * np.eye(6), "the diagonal of the matrix must be 0 or 1"),
-        (np.zeros((7, 7)), "has 7 regions"),
+        (np.zeros((7, 7)), "has 7 ROIs"),
     ],
 )
-@pytest.mark.parametrize("ending", [".txt", ".csv", ".tsv", ".npy"])
-def test_bad_matrices_are_refused_by_name(folder: Path, matrix: np.ndarray, message: str, ending: str) -> None:
-    write(folder / "a" / f"zz{ending}", matrix)
-    with pytest.raises(FileError, match=rf"zz\{ending}: .*{message}"):
+@pytest.mark.parametrize("suffix", [".txt", ".csv", ".tsv", ".npy"])
+def test_errors_of_invalid_matrices_contain_the_file_name(
+    folder: Path, matrix: np.ndarray, message: str, suffix: str
+) -> None:
+    write(folder / "a" / f"zz{suffix}", matrix)
+    with pytest.raises(FileError, match=rf"zz\{suffix}: .*{message}"):
         cg.load_dataset(folder)
 
 
-def test_tables_as_spreadsheets_and_pandas_write_them(folder: Path) -> None:
+def test_tables_written_by_spreadsheets_and_pandas(folder: Path) -> None:
     frame = pd.DataFrame(MATRICES[0])
     named = frame.set_axis([f"r, {i}" for i in range(6)]).set_axis([f"r, {i}" for i in range(6)], axis=1)
     for table, options in (
@@ -96,7 +98,7 @@ def test_tables_as_spreadsheets_and_pandas_write_them(folder: Path) -> None:
         cg.load_dataset(folder)
 
 
-def test_the_columns_name_the_regions_and_must_agree(folder: Path, tmp_path: Path) -> None:
+def test_roi_names_are_the_column_names_and_must_agree(folder: Path, tmp_path: Path) -> None:
     names = [f"r {i}" for i in range(6)]
     for at, (old, group, name) in enumerate(
         (
@@ -112,42 +114,44 @@ def test_the_columns_name_the_regions_and_must_agree(folder: Path, tmp_path: Pat
     assert cg.load_dataset(folder).atlas.names == tuple(names)
     order = [1, 0, 2, 3, 4, 5]
     pd.DataFrame(MATRICES[0], names, names).iloc[order, order].to_csv(folder / "a" / "s1.csv")
-    with pytest.raises(FileError, match=r"s1\.csv: .* not those of t1\.csv, .*: column 0 is 'r 1', not 'r 0'"):
+    with pytest.raises(
+        FileError, match=r"s1\.csv: the ROIs differ from those of t1\.csv, .*: column 0 is 'r 1', not 'r 0'"
+    ):
         cg.load_dataset(folder)
-    with pytest.raises(FileError, match=r"s1\.csv: the regions are not those of atlas six, or in another order"):
+    with pytest.raises(FileError, match=r"s1\.csv: the ROIs differ from those of atlas six, or are in another order"):
         cg.load_dataset(folder, atlas=cg.Atlas(names, name="six"))
     other = cg.Atlas([f"area {i}" for i in range(6)])
-    assert cg.load_dataset(folder, atlas=other).atlas == other, "an atlas may name them otherwise"
+    assert cg.load_dataset(folder, atlas=other).atlas == other, "the names in the atlas may be different"
 
 
-def test_names_are_found_as_the_numbers_are(tmp_path: Path) -> None:
+def test_column_names_in_all_table_layouts(tmp_path: Path) -> None:
     names = list("ABCDEF")
     plain = pd.DataFrame(MATRICES[0], names, names)
-    for number, (write_it, expected) in enumerate(
+    for number, (write_table, expected) in enumerate(
         (
             (lambda path: plain.rename_axis("ROI").to_csv(path), names),
             (lambda path: plain.to_csv(path, index=False), names),
             (lambda path: path.write_text("\n" + plain.to_csv()), names),
             (lambda path: plain.to_csv(path, sep=";"), names),
             (lambda path: plain.to_csv(path, header=False), None),
-            (lambda path: np.savetxt(path, MATRICES[0], "%d", ",", header="of, somebody"), None),
+            (lambda path: np.savetxt(path, MATRICES[0], "%d", ",", header="a, comment"), None),
         )
     ):
         for group in ("a", "b"):
             (tmp_path / str(number) / group).mkdir(parents=True)
-            write_it(tmp_path / str(number) / group / f"{group}1.csv")
+            write_table(tmp_path / str(number) / group / f"{group}1.csv")
         data = cg.load_dataset(tmp_path / str(number))
         assert (data.edges == GRAPHS[0]).all()
         assert data.atlas.names == tuple(expected or (f"region {i}" for i in range(6)))
 
 
-def test_fishers_z_has_no_diagonal(folder: Path) -> None:
+def test_infinite_diagonals_are_ignored(folder: Path) -> None:
     with np.errstate(divide="ignore"):
         np.save(folder / "a" / "zz.npy", np.arctanh(np.eye(6) + 0.5 * (MATRICES[0] - np.diag(MATRICES[0].diagonal()))))
     assert (cg.load_dataset(folder, binarize="threshold:0.3").subset("zz").edges == GRAPHS[0]).all()
 
 
-def test_what_cannot_be_read_is_refused_by_name(folder: Path) -> None:
+def test_errors_of_unreadable_files_contain_the_file_name(folder: Path) -> None:
     for name, content in (
         ("words.txt", b"a b\nc d\n"),
         ("ragged.csv", b"0,1\n1\n"),
@@ -161,33 +165,35 @@ def test_what_cannot_be_read_is_refused_by_name(folder: Path) -> None:
         path.unlink()
 
 
-def test_bad_folders_are_refused_by_name(folder: Path, tmp_path: Path) -> None:
+def test_errors_of_invalid_folders_contain_the_folder_name(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     with pytest.raises(FileError, match="nothing: the folder is empty"):
         cg.load_dataset(tmp_path / "nothing")
     write(tmp_path / "one" / "only" / "x.txt", MATRICES[0])
-    with pytest.raises(FileError, match="one: needs at least two folders of matrices.*found only"):
+    with pytest.raises(FileError, match="one: needs at least two subfolders of matrices.*found only"):
         cg.load_dataset(tmp_path / "one")
     write(folder / "a" / "t1.txt", MATRICES[0])
-    with pytest.raises(FileError, match="study: subject names must differ; 't1' occurs 2 times"):
+    with pytest.raises(FileError, match="study: subject names must be unique; 't1' occurs 2 times"):
         cg.load_dataset(folder)
     (folder / "a" / "t1.txt").unlink()
-    with pytest.raises(FileError, match="study: atlas 'AAL-116' has 116 regions, but the graphs have 6"):
+    with pytest.raises(FileError, match="study: atlas 'AAL-116' has 116 ROIs, but the graphs have 6"):
         cg.load_dataset(folder, atlas="aal116")
 
 
 def test_options_are_checked(folder: Path) -> None:
-    with pytest.raises(InputError, match="loaded without an option 'rot'; it takes labels, atlas, binarize, control"):
+    with pytest.raises(
+        InputError, match=r"unknown option 'rot' for .*study'\. Supported: labels, atlas, binarize, control"
+    ):
         cg.load_dataset(folder, rot="x")
     with pytest.raises(InputError, match="control must be one of Controls, a, not 'b'"):
         cg.load_dataset(folder, control="b")
     with pytest.raises(InputError, match="atlas must be 'aal116' or the path"):
         cg.load_dataset(folder, atlas="aal117")
-    with pytest.raises(NotFoundError, match="no dataset, file or folder is called 'asdd'; did you mean asd"):
+    with pytest.raises(NotFoundError, match="unknown dataset, file or folder 'asdd'; did you mean asd"):
         cg.load_dataset("asdd")
-    with pytest.raises(NotFoundError, match="give the folder that holds adhd/ as root="):
+    with pytest.raises(NotFoundError, match="pass the folder that contains adhd/ as root="):
         cg.load_dataset("adhd")
-    with pytest.raises(NotFoundError, match="there is no folder"):
+    with pytest.raises(NotFoundError, match="the folder .* does not exist"):
         cg.load_dataset("asd", root=folder)
 
 
@@ -196,7 +202,7 @@ def _no_default_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COUNTERGRAPH_DATA", raising=False)
 
 
-def test_matrices_as_numpy_makes_them(folder: Path) -> None:
+def test_correlation_matrices_of_numpy(folder: Path) -> None:
     """A correlation matrix has a diagonal of 0.9999999999999998, and in single precision is not quite symmetric."""
     series = np.random.default_rng(0).normal(size=(6, 50))
     np.save(folder / "a" / "z1.NPY", np.corrcoef(series))
@@ -231,27 +237,27 @@ def test_raw_files(raw: Path, tmp_path: Path) -> None:
     table.write_text("\ufeffname,label\np,x\nq,y\n", encoding="utf-8")
     assert cg.load_dataset(raw, labels=table).classes == ("x", "y")
     for content, message in (
-        (b"name,label\np\nq,y\n", "line 2 lacks a label"),
-        (b"name,label\np,x\nq,y\np,y\n", "labels 'p' as y and as x"),
+        (b"name,label\np\nq,y\n", "line 2 has no label"),
+        (b"name,label\np,x\nq,y\np,y\n", "contains two labels for 'p': x and y"),
         ("name,label\np,ä\n".encode("latin-1"), "cannot be read"),
     ):
         table.write_bytes(content)
         with pytest.raises(FileError, match=f"labels.csv.*{message}"):
             cg.load_dataset(raw, labels=table)
-    with pytest.raises(InputError, match="labels must map names to classes.*not list"):
+    with pytest.raises(InputError, match="labels must be a mapping of names to classes.*not list"):
         cg.load_dataset(raw, labels=["x", "y"])
     with pytest.raises(FileError, match="raw: at least two classes"):
         cg.load_dataset(raw, labels={"p": "x", "q": "x"})
     (raw / "q_region_xyz_centers_file.txt").write_text("1 2\n" * 6)
-    with pytest.raises(FileError, match="q_region_xyz_centers_file.txt: .* a point for each region"):
+    with pytest.raises(FileError, match="q_region_xyz_centers_file.txt: must contain one point .* for each ROI"):
         cg.load_dataset(raw, labels={"p": "x", "q": "y"})
 
 
-def test_one_folder_and_a_table_of_labels(tmp_path: Path) -> None:
+def test_folder_of_matrices_with_a_table_of_labels(tmp_path: Path) -> None:
     for name, matrix in zip(("s1", "s2", "s3"), MATRICES, strict=False):
         write(tmp_path / f"{name}.csv", matrix)
     (tmp_path / "labels.csv").write_text("name,label\ns1,patient\ns2,control\ns3,patient\ns9,control\n")
-    (tmp_path / "._s1.csv").write_bytes(b"what a Macintosh leaves behind")
+    (tmp_path / "._s1.csv").write_bytes(b"metadata that macOS writes")
     data = cg.load_dataset(tmp_path, labels=tmp_path / "labels.csv")
     assert data.classes == ("control", "patient")
     assert data.names == ("s1", "s2", "s3")
@@ -262,23 +268,23 @@ def test_one_folder_and_a_table_of_labels(tmp_path: Path) -> None:
     bids.write_text("participant_id\tage\tdiagnosis\ns1\t9\tpatient\ns2\t8\t control\ns3\t7\tpatient\n")
     assert cg.load_dataset(tmp_path, labels=bids).labels.tolist() == [1, 0, 1]
     bids.write_text("who\twhat\nx\ty\tz\n")
-    with pytest.raises(FileError, match="participants.tsv: needs a column called name .*; it has who, what"):
+    with pytest.raises(FileError, match="participants.tsv: needs a column name .*; found the columns who, what"):
         cg.load_dataset(tmp_path, labels=bids)
     bids.unlink()
     series = pd.Series({"s1": "patient", "s2": "control", "s3": "patient"})
     assert cg.load_dataset(tmp_path, labels=series).labels.tolist() == [1, 0, 1]
     (tmp_path / "labels.md").rename(tmp_path / "labels.csv")
-    with pytest.raises(InputError, match="labels has no entry for s2, or says n/a; every subject"):
+    with pytest.raises(InputError, match="labels has no entry, or n/a, for s2; every subject"):
         cg.load_dataset(tmp_path, labels={"s1": "a", "s3": "b", "labels": "a"})
-    with pytest.raises(FileError, match=r"one for each class, or labels= .*found none"):
+    with pytest.raises(FileError, match=r"one for each class, or labels= .*found no subfolders of matrices$"):
         cg.load_dataset(tmp_path)
     (tmp_path / "none").mkdir()
     (tmp_path / "none" / "notes.md").touch()
-    with pytest.raises(FileError, match="has no matrices"):
+    with pytest.raises(FileError, match=r"contains no matrices \(.*\); files of unknown format are ignored: '\.md'"):
         cg.load_dataset(tmp_path / "none", labels={})
 
 
-def test_labels_as_people_write_them(tmp_path: Path) -> None:
+def test_table_of_labels_in_bids_style(tmp_path: Path) -> None:
     for name, matrix in zip(("sub-01_relmat", "sub-02_relmat", "sub-03_relmat"), MATRICES, strict=False):
         np.savetxt(tmp_path / f"{name}.csv", matrix, delimiter=",")
     table = tmp_path / "participants.md"
@@ -289,12 +295,14 @@ def test_labels_as_people_write_them(tmp_path: Path) -> None:
     table.write_text("participant_id,group\nsub-01,1\nsub-02,2\nsub-03,1\n")
     assert cg.load_dataset(tmp_path, labels=table, control=2).classes == ("2", "1")
     table.write_text("participant_id,group\nsub-01,patient\nsub-02,n/a\nsub-03,patient\n")
-    with pytest.raises(InputError, match="labels has no entry for sub-02_relmat, or says n/a"):
+    with pytest.raises(InputError, match="labels has no entry, or n/a, for sub-02_relmat"):
         cg.load_dataset(tmp_path, labels=table)
     table.write_text("participant_id,group\nsub-01,ASD\nsub-02,asd\nsub-03,TD\n")
-    with pytest.raises(FileError, match="'ASD' and 'asd' differ in their letters' case only"):
+    with pytest.raises(FileError, match="'ASD' and 'asd' differ only in upper and lower case"):
         cg.load_dataset(tmp_path, labels=table)
-    with pytest.raises(InputError, match="labels has no entry for sub-02_relmat, or says n/a"):
+    with pytest.raises(InputError, match="labels has no entry, or n/a, for sub-02_relmat"):
         cg.load_dataset(tmp_path, labels=pd.Series({"sub-01": "ASD", "sub-02": np.nan, "sub-03": "TD"}))
-    with pytest.raises(InputError, match="labels must map names to classes, or be the path of a table, not DataFrame"):
+    with pytest.raises(
+        InputError, match="labels must be a mapping of names to classes or the path of a table, not DataFrame"
+    ):
         cg.load_dataset(tmp_path, labels=pd.read_csv(table))

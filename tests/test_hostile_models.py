@@ -1,4 +1,4 @@
-"""Model files that somebody made to do harm. Each has a digest that fits: it was not altered, but written so."""
+"""Malicious model files with a valid digest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from countergraph.errors import FileError
 
 
 def forge(model: cg.Model, estimator: object, path: Path) -> Path:
-    """Write a model file that holds another estimator."""
+    """Write a model file that contains another estimator."""
     cg.save_model(model, path)
     content = estimator if isinstance(estimator, bytes) else skops.io.dumps(estimator)
     with zipfile.ZipFile(path) as archive:
@@ -35,7 +35,7 @@ def forge(model: cg.Model, estimator: object, path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def raw(cohort: cg.GraphDataset) -> cg.Model:
+def forest(cohort: cg.GraphDataset) -> cg.Model:
     return cg.train(cohort, "raw-edges", "forest")
 
 
@@ -43,44 +43,48 @@ def pipeline(last: object) -> Pipeline:
     return Pipeline([("classifier", last)])
 
 
-def test_only_the_pipelines_that_we_write_are_read(cohort: cg.GraphDataset, raw: cg.Model, tmp_path: Path) -> None:
+def test_only_pipelines_of_the_documented_form_are_loaded(
+    cohort: cg.GraphDataset, forest: cg.Model, tmp_path: Path
+) -> None:
     edges, labels = cohort.edges, cohort.labels
     for estimator in (
         pipeline(DecisionTreeClassifier().fit(edges, labels)),
         pipeline(ExtraTreesClassifier(3).fit(edges, labels)),
         pipeline(SVC(kernel="rbf").fit(edges, labels)),
-        pipeline(raw.estimator),
+        pipeline(forest.estimator),
         pipeline("passthrough"),
-        Pipeline([("a", raw.estimator[-1]), ("b", raw.estimator[-1])]),
-        raw.estimator[-1],
+        Pipeline([("a", forest.estimator[-1]), ("b", forest.estimator[-1])]),
+        forest.estimator[-1],
         {"a": 1},
     ):
-        with pytest.raises(FileError, match=r"m\.cgm: .*(does not hold a pipeline of the kind raw-edges|not trusted)"):
-            cg.load_model(forge(raw, estimator, tmp_path / "m.cgm"))
-    empty = pipeline(raw.estimator[-1])
+        with pytest.raises(
+            FileError, match=r"m\.cgm: .*(does not contain a pipeline of the kind raw-edges|not trusted)"
+        ):
+            cg.load_model(forge(forest, estimator, tmp_path / "m.cgm"))
+    empty = pipeline(forest.estimator[-1])
     empty.steps = []
     with pytest.raises(FileError, match=r"m\.cgm"):
-        cg.load_model(forge(raw, empty, tmp_path / "m.cgm"))
+        cg.load_model(forge(forest, empty, tmp_path / "m.cgm"))
 
 
-def test_attributes_are_looked_at_too(cohort: cg.GraphDataset, raw: cg.Model, tmp_path: Path) -> None:
+def test_attributes_are_checked(cohort: cg.GraphDataset, forest: cg.Model, tmp_path: Path) -> None:
     knn = KNeighborsClassifier(algorithm="brute").fit(cohort.edges, cohort.labels)
     knn._tree = SVC().fit(cohort.edges, cohort.labels)
-    with pytest.raises(FileError, match=r"m\.cgm: .*(holds a SVC where none belongs|not trusted)"):
-        cg.load_model(forge(raw, pipeline(knn), tmp_path / "m.cgm"))
+    with pytest.raises(FileError, match=r"m\.cgm: .*(contains an unexpected object of type SVC|not trusted)"):
+        cg.load_model(forge(forest, pipeline(knn), tmp_path / "m.cgm"))
 
 
-def test_a_small_file_that_unpacks_to_a_large_one(raw: cg.Model, tmp_path: Path) -> None:
+def test_small_files_with_a_large_unpacked_size_raise(forest: cg.Model, tmp_path: Path) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("schema.json", "{}")
         for number in range(11):
             archive.writestr(f"{number}.npy", bytes(50 * 2**20))
-    with pytest.raises(FileError, match="is larger than a model file can be"):
-        cg.load_model(forge(raw, buffer.getvalue(), tmp_path / "m.cgm"))
+    with pytest.raises(FileError, match="is larger than the maximum of 512 MB when unpacked"):
+        cg.load_model(forge(forest, buffer.getvalue(), tmp_path / "m.cgm"))
 
 
-def test_the_linear_svm_answers_like_scikit_learns(cohort: cg.GraphDataset) -> None:
+def test_linear_svm_agrees_with_scikit_learn(cohort: cg.GraphDataset) -> None:
     from countergraph.classifiers.linear_svm import LinearSVM
 
     rng = np.random.default_rng(0)
@@ -88,8 +92,8 @@ def test_the_linear_svm_answers_like_scikit_learns(cohort: cg.GraphDataset) -> N
     for classes in (2, 3, 4):
         labels = np.array(["a", "b", "c", "d"])[rng.integers(classes, size=90)]
         ours, theirs = LinearSVM().fit(vectors, labels), SVC(kernel="linear").fit(vectors, labels)
-        fresh = rng.normal(size=(500, 5))
-        assert (ours.predict(fresh) == theirs.predict(fresh)).mean() > (0.999 if classes == 2 else 0.97)
-    box = cg.train(cohort, "raw-edges", "svm")
+        test_vectors = rng.normal(size=(500, 5))
+        assert (ours.predict(test_vectors) == theirs.predict(test_vectors)).mean() > (0.999 if classes == 2 else 0.97)
+    model = cg.train(cohort, "raw-edges", "svm")
     floats = cohort.edges.astype(float)
-    assert (box.predict(floats) == box.predict(cohort.edges)).all()
+    assert (model.predict(floats) == model.predict(cohort.edges)).all()

@@ -102,9 +102,9 @@ def test_refusals() -> None:
     rule = cg.LinearRule([[0, 1]], [1], 0, n_rois=4)
     with pytest.raises(InputError, match="the rule has 6 pairs, the graph 10"):
         cg.optimal_counterfactual(rule, graphs[0])
-    with pytest.raises(InputError, match="one weight for each vertex set; got 1 and 2"):
+    with pytest.raises(InputError, match="one entry for each vertex set; got 1 sets and 2 weights"):
         cg.LinearRule([[0, 1]], [1, 2], 0, n_rois=4)
-    with pytest.raises(InputError, match="region numbers from 0 to 3"):
+    with pytest.raises(InputError, match="ROI numbers from 0 to 3"):
         cg.LinearRule([[0, 4]], [1], 0, n_rois=4)
     with pytest.raises(InputError, match="must be finite"):
         cg.LinearRule([[0, 1]], [np.nan], 0, n_rois=4)
@@ -141,7 +141,7 @@ def test_contrast_subgraphs_trained_on_names(cohort: cg.GraphDataset) -> None:
 
 
 def test_a_rule_refuses_graphs_of_another_size() -> None:
-    with pytest.raises(ValueError, match="this rule is for 4 regions"):
+    with pytest.raises(ValueError, match="this rule is for graphs with 4 ROIs"):
         cg.LinearRule([[0, 1]], [1.0], 0, n_rois=4).predict(random_graphs(2, 6, 0))
-    with pytest.raises(InputError, match="must hold region numbers"):
+    with pytest.raises(InputError, match="must contain ROI numbers"):
         cg.LinearRule([["a"]], [1.0], 0, n_rois=4)

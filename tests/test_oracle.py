@@ -194,7 +194,7 @@ def test_refusals() -> None:
         cg.Oracle(3)
     with pytest.raises(InputError, match="input must be one of adjacency, edges, networkx, not 'matrix'"):
         cg.Oracle(by_matrix, input="matrix")
-    with pytest.raises(InputError, match="batch_size must be a whole number of at least 1, not 0"):
+    with pytest.raises(InputError, match="batch_size must be an integer of at least 1, not 0"):
         cg.Oracle(by_matrix, batch_size=0)
 
 

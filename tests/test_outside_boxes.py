@@ -1,4 +1,4 @@
-"""Black boxes outside Python: programs, services, and torch networks."""
+"""External classifiers: programs, HTTP services and torch modules."""
 
 from __future__ import annotations
 
@@ -23,119 +23,121 @@ from tests.conftest import random_graphs
 GRAPHS = random_graphs(9, 7, seed=4)
 DENSE = (GRAPHS.sum(axis=1) > 6).astype(int).tolist()
 
-GOOD = """
+ANSWERS_EACH_LINE = """
 import json, sys
 for line in sys.stdin:
     graph = json.loads(line)
     print(json.dumps({"id": graph["id"], "label": int(len(graph["edges"]) > 6)}), flush=True)
 """
-READS_ALL = GOOD.replace("for line in sys.stdin:", "for line in reversed(sys.stdin.read().splitlines()):")
+READS_TO_END = ANSWERS_EACH_LINE.replace(
+    "for line in sys.stdin:", "for line in reversed(sys.stdin.read().splitlines()):"
+)
 
 
 def program(tmp_path: Path, code: str, **options) -> cg.Program:
-    path = tmp_path / "box.py"
+    path = tmp_path / "classifier.py"
     path.write_text(code)
     return cg.Program([sys.executable, str(path)], **options)
 
 
-def test_the_lines() -> None:
+def test_json_lines() -> None:
     lines = encode(GRAPHS).splitlines()
     first = json.loads(lines[0])
     assert (first["id"], first["n_regions"], len(first["edges"])) == (0, 7, GRAPHS[0].sum())
     assert all(i < j for i, j in first["edges"])
-    assert decode(['{"id": 1, "label": "b"}', "", '{"id": 0, "label": "a"}'], 2, "it") == ["a", "b"]
+    assert decode(['{"id": 1, "label": "b"}', "", '{"id": 0, "label": "a"}'], 2, "program") == ["a", "b"]
     for answers, message in (
-        (["nonsense"], "must answer lines such as"),
-        (['{"id": 0}'], "must answer lines such as"),
-        (['{"id": 7, "label": 1}'], "answered id 7, which was not asked"),
-        (['{"id": 0, "label": 1}', '{"id": 0, "label": 1}'], "is answered already"),
-        (['{"id": 0, "label": 1}'], "answered 1 of 2 graphs"),
+        (["nonsense"], "must answer with lines such as"),
+        (['{"id": 0}'], "must answer with lines such as"),
+        (['{"id": 7, "label": 1}'], "answered with id 7, which is unknown"),
+        (['{"id": 0, "label": 1}', '{"id": 0, "label": 1}'], "was already answered"),
+        (['{"id": 0, "label": 1}'], "answered only 1 of 2 graphs"),
     ):
         with pytest.raises(AnswerError, match=message):
-            decode(answers, 2, "it")
+            decode(answers, 2, "program")
 
 
-def test_a_program_is_kept_alive(tmp_path: Path) -> None:
-    with program(tmp_path, GOOD) as box:
-        oracle = cg.Oracle(box)
+def test_programs_keep_running_between_batches(tmp_path: Path) -> None:
+    with program(tmp_path, ANSWERS_EACH_LINE) as classifier:
+        oracle = cg.Oracle(classifier)
         assert oracle.ask(GRAPHS).tolist() == DENSE
-        first = box._running
+        first = classifier._running
         assert oracle.ask(GRAPHS[::-1]).tolist() == DENSE[::-1]
-        assert box._running is first
-        assert cg.find_counterfactual(box, GRAPHS[0]).found
-    assert box._running is None
+        assert classifier._running is first
+        assert cg.find_counterfactual(classifier, GRAPHS[0]).found
+    assert classifier._running is None
 
 
-def test_a_program_that_reads_to_the_end(tmp_path: Path) -> None:
-    box = program(tmp_path, READS_ALL, keep_alive=False)
-    assert cg.Oracle(box).ask(GRAPHS).tolist() == DENSE
+def test_programs_that_read_their_input_to_the_end(tmp_path: Path) -> None:
+    classifier = program(tmp_path, READS_TO_END, keep_alive=False)
+    assert cg.Oracle(classifier).ask(GRAPHS).tolist() == DENSE
     with pytest.raises(BlackBoxError, match="did not answer within 0.5 s; .*keep_alive=False .attempts: 1."):
-        cg.Oracle(program(tmp_path, READS_ALL, timeout=0.5, retries=0)).ask(GRAPHS)
+        cg.Oracle(program(tmp_path, READS_TO_END, timeout=0.5, retries=0)).ask(GRAPHS)
 
 
-def test_large_batches_do_not_block(tmp_path: Path) -> None:
+def test_large_batches_do_not_cause_a_deadlock(tmp_path: Path) -> None:
     many = random_graphs(3000, 40, seed=0)
-    with program(tmp_path, GOOD) as box:
-        assert len(cg.Oracle(box).ask(many)) == 3000
+    with program(tmp_path, ANSWERS_EACH_LINE) as classifier:
+        assert len(cg.Oracle(classifier).ask(many)) == 3000
 
 
-def test_a_program_that_dies_is_started_again(tmp_path: Path) -> None:
-    mark = tmp_path / "mark"
-    dies_once = f"""
+def test_programs_that_end_are_restarted(tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    ends_once = f"""
 import os, sys
-if not os.path.exists({str(mark)!r}):
-    open({str(mark)!r}, "w").close()
+if not os.path.exists({str(marker)!r}):
+    open({str(marker)!r}, "w").close()
     sys.exit("out of memory")
-{GOOD}
+{ANSWERS_EACH_LINE}
 """
-    with program(tmp_path, dies_once) as box:
-        assert cg.Oracle(box).ask(GRAPHS).tolist() == DENSE
-    mark.unlink()
-    with pytest.raises(BlackBoxError, match="ended with code 1: out of memory .attempts: 1."):
-        cg.Oracle(program(tmp_path, dies_once, retries=0)).ask(GRAPHS)
-    with pytest.raises(BlackBoxError, match="ended with code 3"):
+    with program(tmp_path, ends_once) as classifier:
+        assert cg.Oracle(classifier).ask(GRAPHS).tolist() == DENSE
+    marker.unlink()
+    with pytest.raises(BlackBoxError, match="ended with exit code 1: out of memory .attempts: 1."):
+        cg.Oracle(program(tmp_path, ends_once, retries=0)).ask(GRAPHS)
+    with pytest.raises(BlackBoxError, match="ended with exit code 3"):
         cg.Oracle(program(tmp_path, "import sys; sys.exit(3)", keep_alive=False)).ask(GRAPHS)
 
 
-def test_a_program_that_was_forgotten_is_ended(tmp_path: Path) -> None:
-    stays = GOOD + "\nimport time\ntime.sleep(60)"
-    box = program(tmp_path, stays)
-    assert cg.Oracle(box).ask(GRAPHS).tolist() == DENSE
-    assert box._running is not None
-    process = box._running.process
-    del box
+def test_programs_are_stopped_by_garbage_collection(tmp_path: Path) -> None:
+    keeps_running = ANSWERS_EACH_LINE + "\nimport time\ntime.sleep(60)"
+    classifier = program(tmp_path, keeps_running)
+    assert cg.Oracle(classifier).ask(GRAPHS).tolist() == DENSE
+    assert classifier._running is not None
+    process = classifier._running.process
+    del classifier
     gc.collect()
     assert process.poll() is not None
     with pytest.raises(InputError, match="retries must be"):
-        program(tmp_path, GOOD, retries=-1)
+        program(tmp_path, ANSWERS_EACH_LINE, retries=-1)
     with pytest.raises(InputError, match="retries must be"):
         cg.Endpoint("http://localhost", retries=-1)
 
 
-def test_a_program_that_talks_nonsense_or_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(AnswerError, match="must answer lines such as .* not 'hello"):
+def test_invalid_output_and_missing_programs_raise(tmp_path: Path) -> None:
+    with pytest.raises(AnswerError, match="must answer with lines such as .* not 'hello"):
         cg.Oracle(program(tmp_path, "for _ in range(9): print('hello', flush=True)")).ask(GRAPHS)
     with pytest.raises(BlackBoxError, match="'no-such-program' cannot be started"):
         cg.Oracle(cg.Program(["no-such-program"])).ask(GRAPHS)
-    with pytest.raises(InputError, match="command must be a list of words"):
+    with pytest.raises(InputError, match="command must be a list of strings"):
         cg.Program("Rscript model.R")
 
 
 class Service(BaseHTTPRequestHandler):
-    """Does what the path says."""
+    """Service whose behaviour depends on the path."""
 
-    asked = 0
+    requests = 0
 
     def do_POST(self) -> None:
-        Service.asked += 1
+        Service.requests += 1
         lines = self.rfile.read(int(self.headers["Content-Length"])).decode().splitlines()
-        status = {"/busy": 503 if Service.asked < 3 else 200, "/down": 500, "/forbidden": 403}.get(self.path, 200)
+        status = {"/busy": 503 if Service.requests < 3 else 200, "/down": 500, "/forbidden": 403}.get(self.path, 200)
         if self.path == "/slow":
             time.sleep(2)
         self.send_response(status)
         self.end_headers()
         for graph in map(json.loads, lines):
-            label = "nonsense" if self.path == "/nonsense" else int(len(graph["edges"]) > 6)
+            label = "unknown" if self.path == "/unknown" else int(len(graph["edges"]) > 6)
             self.wfile.write((json.dumps({"id": graph["id"], "label": label}) + "\n").encode())
 
     def log_message(self, *_: object) -> None:
@@ -147,31 +149,31 @@ def service() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    Service.asked = 0
+    Service.requests = 0
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
 
 
-def test_a_service(service: str) -> None:
+def test_services(service: str) -> None:
     assert cg.Oracle(cg.Endpoint(service)).ask(GRAPHS).tolist() == DENSE
-    assert Service.asked == 1, "one request for a batch"
-    Service.asked = 0
+    assert Service.requests == 1, "one request per batch"
+    Service.requests = 0
     assert cg.Oracle(cg.Endpoint(f"{service}/busy")).ask(GRAPHS).tolist() == DENSE
-    assert Service.asked == 3, "asked again when the service is busy"
+    assert Service.requests == 3, "the request is repeated while the service is busy"
 
 
-def test_a_service_that_fails(service: str) -> None:
+def test_failing_services_raise(service: str) -> None:
     for path, message in (
-        ("down", r"answered status 500 \(Internal Server Error\) .attempts: 2."),
-        ("forbidden", r"answered status 403 \(Forbidden\) .attempts: 1."),
+        ("down", r"returned status 500 \(Internal Server Error\) .attempts: 2."),
+        ("forbidden", r"returned status 403 \(Forbidden\) .attempts: 1."),
     ):
         with pytest.raises(BlackBoxError, match=message):
             cg.Oracle(cg.Endpoint(f"{service}/{path}", retries=1)).ask(GRAPHS)
     with pytest.raises(BlackBoxError, match="did not answer within 0.3 s"):
         cg.Oracle(cg.Endpoint(f"{service}/slow", timeout=0.3, retries=0)).ask(GRAPHS)
-    with pytest.raises(AnswerError, match="'nonsense', which is none of the classes"):
-        cg.Oracle(cg.Endpoint(f"{service}/nonsense"), classes=("TD", "ASD")).ask(GRAPHS)
+    with pytest.raises(AnswerError, match="'unknown', which is none of the classes"):
+        cg.Oracle(cg.Endpoint(f"{service}/unknown"), classes=("TD", "ASD")).ask(GRAPHS)
     with pytest.raises(BlackBoxError, match="cannot be reached"):
         cg.Oracle(cg.Endpoint("http://127.0.0.1:9", retries=0)).ask(GRAPHS)
     with pytest.raises(InputError, match="url must start with http"):
@@ -192,14 +194,14 @@ def test_torch_modules() -> None:
 
     two, one = cg.TorchModel(linear(2), input="edges"), cg.TorchModel(linear(1), input="edges")
     assert cg.Oracle(two).ask(GRAPHS).tolist() == cg.Oracle(one).ask(GRAPHS).tolist() == DENSE
-    shares = cg.Oracle(two).probabilities(GRAPHS)
-    assert np.allclose(shares.sum(axis=1), 1)
-    assert (shares[:, 1] > 0.5).astype(int).tolist() == DENSE
+    probabilities = cg.Oracle(two).probabilities(GRAPHS)
+    assert np.allclose(probabilities.sum(axis=1), 1)
+    assert (probabilities[:, 1] > 0.5).astype(int).tolist() == DENSE
     flat = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(49, 3))
     assert cg.find_counterfactual(cg.TorchModel(flat), GRAPHS[0], max_calls=50).original_class in (0, 1, 2)
-    with pytest.raises(InputError, match="module must be a torch.nn.Module; int is not"):
+    with pytest.raises(InputError, match="module must be a torch.nn.Module, not int"):
         cg.TorchModel(3)
-    with pytest.raises(BlackBoxError, match="must give logits"):
+    with pytest.raises(BlackBoxError, match="must return logits"):
         cg.Oracle(cg.TorchModel(torch.nn.Linear(21, 2), input="edges", prepare=lambda t: (t[:1],))).ask(GRAPHS)
     with pytest.raises(InputError, match="Sequential is a network of torch: wrap it in TorchModel"):
         cg.find_counterfactual(flat, GRAPHS[0])
@@ -207,7 +209,7 @@ def test_torch_modules() -> None:
         cg.Oracle(cg.TorchModel(torch.nn.Linear(21, 2), input="edges", prepare=lambda t: (t / 0,))).ask(GRAPHS)
 
 
-def test_probabilities_are_not_taken_for_logits() -> None:
+def test_probabilities_are_not_interpreted_as_logits() -> None:
     import torch
 
     layer = torch.nn.Linear(21, 1)
@@ -215,40 +217,43 @@ def test_probabilities_are_not_taken_for_logits() -> None:
         layer.weight.zero_().add_(1)
         layer.bias.zero_().sub_(6.5)
     sigmoid = torch.nn.Sequential(layer, torch.nn.Sigmoid())
-    told = cg.TorchModel(sigmoid, input="edges", probabilities=True)
-    assert cg.Oracle(told).ask(GRAPHS).tolist() == DENSE
-    assert np.allclose(told.predict_proba(GRAPHS)[:, 1], sigmoid(torch.from_numpy(GRAPHS.astype("f4"))).detach()[:, 0])
-    with pytest.raises(BlackBoxError, match=r"outputs of the module lie between 0 and 1.*probabilities=True"):
+    declared = cg.TorchModel(sigmoid, input="edges", probabilities=True)
+    assert cg.Oracle(declared).ask(GRAPHS).tolist() == DENSE
+    assert np.allclose(
+        declared.predict_proba(GRAPHS)[:, 1], sigmoid(torch.from_numpy(GRAPHS.astype("f4"))).detach()[:, 0]
+    )
+    with pytest.raises(BlackBoxError, match=r"outputs of the module are between 0 and 1.*probabilities=True"):
         cg.find_counterfactuals(cg.TorchModel(sigmoid, input="edges"), GRAPHS)
-    with pytest.raises(BlackBoxError, match="these are no probabilities"):
+    with pytest.raises(BlackBoxError, match="the outputs of the module are not probabilities"):
         cg.Oracle(cg.TorchModel(layer, input="edges", probabilities=True)).ask(GRAPHS)
-    insisting = cg.TorchModel(sigmoid, input="edges", probabilities=False)
-    assert set(cg.Oracle(insisting).ask(np.repeat(GRAPHS, 9, axis=0)).tolist()) == {1}
+    as_logits = cg.TorchModel(sigmoid, input="edges", probabilities=False)
+    assert set(cg.Oracle(as_logits).ask(np.repeat(GRAPHS, 9, axis=0)).tolist()) == {1}
     assert cg.TorchModel(layer, input="edges").predict(GRAPHS[:0]).size == 0
 
 
-def test_the_command_line_asks_programs_and_services(service: str, tmp_path: Path) -> None:
+def test_command_line_with_programs_and_services(service: str, tmp_path: Path) -> None:
     from tests.command_line import countergraph
 
     cg.save_dataset(cg.GraphDataset(GRAPHS, DENSE), tmp_path / "d.npz")
-    (tmp_path / "box.py").write_text(GOOD)
-    for model in (service, f"program:{sys.executable} box.py"):
+    (tmp_path / "classifier.py").write_text(ANSWERS_EACH_LINE)
+    for model in (service, f"program:{sys.executable} classifier.py"):
         done = countergraph("explain", "d.npz", model, "--subject", "graph 3", "--quiet", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "graph 3 is classified as" in done.stdout
 
 
-def test_a_late_answer_is_not_taken_for_the_next(tmp_path: Path) -> None:
-    twice = GOOD.replace("flush=True)", "flush=True); print(json.dumps({'id': graph['id'], 'label': 5}), flush=True)")
-    with program(tmp_path, twice, retries=0) as box:
-        cg.Oracle(box).ask(GRAPHS[:1])
+def test_late_answers_are_not_assigned_to_the_next_batch(tmp_path: Path) -> None:
+    second_answer = "print(json.dumps({'id': graph['id'], 'label': 5}), flush=True)"
+    twice = ANSWERS_EACH_LINE.replace("flush=True)", f"flush=True); {second_answer}")
+    with program(tmp_path, twice, retries=0) as classifier:
+        cg.Oracle(classifier).ask(GRAPHS[:1])
         time.sleep(0.3)
-        with pytest.raises(AnswerError, match="answered id 0, which was not asked or is answered already"):
-            cg.Oracle(box).ask(GRAPHS[:1])
+        with pytest.raises(AnswerError, match="answered with id 0, which is unknown or was already answered"):
+            cg.Oracle(classifier).ask(GRAPHS[:1])
 
 
 def running(word: str) -> list[int]:
-    """The processes that have ``word`` in their command line."""
+    """Return the ids of the processes with ``word`` in their command line."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -258,14 +263,14 @@ def running(word: str) -> list[int]:
 
 
 @pytest.mark.parametrize("keep_alive", [True, False])
-def test_whatever_a_program_started_ends_with_it(tmp_path: Path, keep_alive: bool) -> None:
+def test_child_processes_are_stopped_with_the_program(tmp_path: Path, keep_alive: bool) -> None:
     (tmp_path / "sleeper.py").write_text("import sys, time; print('{', end='', flush=True); time.sleep(600)")
     command = ["sh", "-c", f"{sys.executable} {tmp_path / 'sleeper.py'}; true"]
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(BlackBoxError, match="did not answer within 0.5 s"):
         cg.Oracle(cg.Program(command, timeout=0.5, retries=0, keep_alive=keep_alive)).ask(GRAPHS)
-    assert time.monotonic() - began < 20
-    for _ in range(50):  # the system takes a moment to take a killed process away
+    assert time.monotonic() - start < 20
+    for _ in range(50):  # the system needs some time to remove a killed process
         if not running(str(tmp_path / "sleeper.py")):
             break
         time.sleep(0.1)
@@ -273,17 +278,19 @@ def test_whatever_a_program_started_ends_with_it(tmp_path: Path, keep_alive: boo
 
 
 @pytest.mark.parametrize("keep_alive", [True, False])
-def test_bytes_that_are_not_text_do_no_harm(tmp_path: Path, keep_alive: bool) -> None:
-    noisy = "import sys\nsys.stderr.buffer.write(b'\\xff\\xfe' * 200000); sys.stderr.flush()\n" + GOOD
-    with program(tmp_path, noisy, keep_alive=keep_alive) as box:
-        assert cg.Oracle(box).ask(GRAPHS).tolist() == DENSE
-    garbage = "import sys\nsys.stdout.buffer.write(b'\\xff\\n' * 9); sys.stdout.flush()\n"
-    with pytest.raises(AnswerError, match="must answer lines such as"):
-        cg.Oracle(program(tmp_path, garbage, keep_alive=keep_alive)).ask(GRAPHS)
+def test_output_that_is_not_valid_utf8(tmp_path: Path, keep_alive: bool) -> None:
+    binary_errors = (
+        "import sys\nsys.stderr.buffer.write(b'\\xff\\xfe' * 200000); sys.stderr.flush()\n" + ANSWERS_EACH_LINE
+    )
+    with program(tmp_path, binary_errors, keep_alive=keep_alive) as classifier:
+        assert cg.Oracle(classifier).ask(GRAPHS).tolist() == DENSE
+    binary_output = "import sys\nsys.stdout.buffer.write(b'\\xff\\n' * 9); sys.stdout.flush()\n"
+    with pytest.raises(AnswerError, match="must answer with lines such as"):
+        cg.Oracle(program(tmp_path, binary_output, keep_alive=keep_alive)).ask(GRAPHS)
 
 
 class Broken(BaseHTTPRequestHandler):
-    """Drips, or breaks off."""
+    """Service that answers very slowly, or sends an incomplete response."""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -291,7 +298,7 @@ class Broken(BaseHTTPRequestHandler):
         if self.path == "/short":
             self.send_header("Content-Length", "1000")
         self.end_headers()
-        if self.path == "/drip":
+        if self.path == "/slow":
             for _ in range(40):
                 self.wfile.write(b"\n")
                 time.sleep(0.1)
@@ -300,27 +307,27 @@ class Broken(BaseHTTPRequestHandler):
         pass
 
 
-def test_services_that_drip_or_break_off() -> None:
+def test_slow_and_incomplete_responses_raise() -> None:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Broken)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}"
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(BlackBoxError, match="did not answer within 0.5 s"):
-        cg.Oracle(cg.Endpoint(f"{url}/drip", timeout=0.5, retries=0)).ask(GRAPHS)
-    assert time.monotonic() - began < 3
-    with pytest.raises(BlackBoxError, match="broke off its answer .IncompleteRead. .attempts: 2."):
+        cg.Oracle(cg.Endpoint(f"{url}/slow", timeout=0.5, retries=0)).ask(GRAPHS)
+    assert time.monotonic() - start < 3
+    with pytest.raises(BlackBoxError, match="sent an incomplete response .IncompleteRead. .attempts: 2."):
         cg.Oracle(cg.Endpoint(f"{url}/short", retries=1)).ask(GRAPHS)
     server.shutdown()
     server.server_close()
 
 
-def test_labels_may_hold_any_character() -> None:
+def test_labels_may_contain_line_separators() -> None:
     line = json.dumps({"id": 3, "label": "a\u2028b"}, ensure_ascii=False)
-    assert decode(f"{line}\n".split("\n"), 1, "it", first=3) == ["a\u2028b"]
+    assert decode(f"{line}\n".split("\n"), 1, "program", first=3) == ["a\u2028b"]
 
 
-def test_probabilities_are_checked_like_answers() -> None:
-    class Box:
+def test_probabilities_are_checked() -> None:
+    class Classifier:
         def __init__(self, answer) -> None:
             self.answer = answer
             self.sizes: list[int] = []
@@ -332,13 +339,13 @@ def test_probabilities_are_checked_like_answers() -> None:
             self.sizes.append(len(edges))
             return self.answer(len(edges))
 
-    good = Box(lambda m: np.full((m, 2), 0.5))
-    assert cg.Oracle(good, batch_size=4).probabilities(GRAPHS).shape == (9, 2)
-    assert good.sizes == [4, 4, 1]
+    valid = Classifier(lambda m: np.full((m, 2), 0.5))
+    assert cg.Oracle(valid, batch_size=4).probabilities(GRAPHS).shape == (9, 2)
+    assert valid.sizes == [4, 4, 1]
     for answer, message in (
         (lambda m: np.full((m, 2), 7.0), "add up to 1"),
         (lambda m: np.full(m, 0.5), "add up to 1|shape"),
         (lambda m: 1 / 0, "raised ZeroDivisionError"),
     ):
         with pytest.raises(BlackBoxError, match=message):
-            cg.Oracle(Box(answer)).probabilities(GRAPHS)
+            cg.Oracle(Classifier(answer)).probabilities(GRAPHS)

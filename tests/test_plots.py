@@ -101,7 +101,7 @@ def test_every_explanation_shows_itself_in_a_notebook(shown: dict[str, Plottable
 
 
 def test_a_plot_of_another_thing_is_refused(shown: dict[str, Plottable]) -> None:
-    with pytest.raises(NotFoundError, match="no plot is called 'chord'"):
+    with pytest.raises(NotFoundError, match="unknown plot 'chord'"):
         shown["counterfactual"].plot("chord")
     with pytest.raises(InputError, match="a Comparison has no brain to show"):
         shown["comparison"].view()
@@ -167,7 +167,7 @@ def test_heatmaps_have_one_panel_for_each_class(shown: dict[str, Plottable]) -> 
 
 def test_marks_must_name_a_row(shown: dict[str, Plottable]) -> None:
     shown["roi-strip"].plot("roi-strip", marks={"TD +": [1, 2], "ASD -": [3]})
-    with pytest.raises(NotFoundError, match="no row is called 'XY \\+'"):
+    with pytest.raises(NotFoundError, match="unknown row 'XY \\+'"):
         shown["roi-strip"].plot("roi-strip", marks={"XY +": [1]})
 
 

@@ -157,7 +157,7 @@ def test_people_are_told_other_ways_that_differ(report: cg.Report, page: str) ->
         changed = [{*each.added, *each.removed} for each in (several.person(name), *others)]
         assert all(one != other for one, other in combinations(changed, 2))
         assert all(escape(each.sentence, quote=False) in text for each in others)
-    with pytest.raises(InputError, match="diverse must be a whole number of at least 1"):
+    with pytest.raises(InputError, match="diverse must be an integer of at least 1"):
         replace(report, diverse=0)
 
 
@@ -274,7 +274,7 @@ def test_under_constraints_nothing_is_compared_with_a_free_optimum(cohort: cg.Gr
 
 
 def test_bad_requests_are_refused(cohort: cg.GraphDataset, report: cg.Report, tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="no subject is called 'nobody'"):
+    with pytest.raises(NotFoundError, match="unknown subject 'nobody'"):
         cg.make_report(RULE, cohort, subjects=["nobody"])
     with pytest.raises(InputError, match="a report is of a GraphDataset"):
         cg.make_report(RULE, cohort.edges)

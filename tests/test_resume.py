@@ -80,7 +80,7 @@ def test_names_of_regions_mean_what_the_atlas_says(store, model, cohort) -> None
     )
     assert store.count() == 2 * len(cohort)
     assert [each.to_dict() for each in one] != [each.to_dict() for each in two]
-    with pytest.raises(InputError, match="trained on other regions, or in another order: region 0 was"):
+    with pytest.raises(InputError, match="trained on other ROIs, or on the same ROIs in another order: ROI 0 is"):
         cg.find_counterfactuals(model, other)
     bare = replace(cohort, atlas=None)
     mixed = cg.find_counterfactuals(model, cohort, "ofs+obs", bare, max_calls=60, constraints=frozen)

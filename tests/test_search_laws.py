@@ -237,8 +237,8 @@ def test_parse_method() -> None:
         ("obs", "method must start with one of ofs, dfs, ds"),
         ("ofs+dfs", "method must start with"),
         ("ofs+obs+obs", "must not name a search twice"),
-        ("ofs+obss", "no search is called 'obss'; did you mean obs"),
-        ("", "no search is called ''"),
+        ("ofs+obss", "unknown search 'obss'; did you mean obs"),
+        ("", "unknown search ''"),
     ):
         with pytest.raises((ValueError, LookupError), match=message):
             parse_method(name)

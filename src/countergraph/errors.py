@@ -1,14 +1,14 @@
-"""What can go wrong, as one tree.
+"""The exceptions and warnings of countergraph.
 
-Every error of countergraph is also the Python error that a caller would expect, so ``except ValueError`` works::
+Every exception also derives from the corresponding built-in exception, so ``except ValueError`` works::
 
     CountergraphError
-    ├── InputError (ValueError)            an argument that cannot be used
-    │   ├── NoPairAllowedError               constraints under which no pair may change
-    │   ├── TooManyCallsError                   a radius beyond what can be proven; less may be
+    ├── InputError (ValueError)            invalid argument
+    │   ├── NoPairAllowedError             the constraints allow no pair to change
+    │   ├── TooManyCallsError              the proof of this radius needs too many calls
     │   ├── GraphError                     a matrix or vector that is not a simple graph
-    │   └── FileError                      a file that cannot be used; the message starts with its path
-    ├── NotFoundError (LookupError)        a name that nobody knows: a method, a subject, a dataset
+    │   └── FileError                      invalid file; the message starts with its path
+    ├── NotFoundError (LookupError)        unknown name of a method, a subject, a dataset, ...
     └── StoppedError (RuntimeError)        something stopped a run; ``results`` holds the partial results
         ├── SearchError                    a search does not follow the protocol
         ├── CallbackError                  a callback raised; ``__cause__`` is what it raised
@@ -16,7 +16,7 @@ Every error of countergraph is also the Python error that a caller would expect,
             └── AnswerError (ValueError)   the black box did not return one class per graph
 
     Interrupted (KeyboardInterrupt)            Ctrl-C during a search; ``except Exception`` does not catch it
-    InconsistentAnswersWarning (UserWarning)   the black box answers differently when asked twice
+    InconsistentAnswersWarning (UserWarning)   the black box returns different classes for the same graph
 
 `StoppedError` and `Interrupted` stop a run; their attribute ``results`` holds the partial results.
 """
@@ -30,19 +30,19 @@ from typing import Any
 
 
 class CountergraphError(Exception):
-    """The root of all errors that countergraph raises on purpose."""
+    """Base class of all exceptions that countergraph raises deliberately."""
 
 
 class InputError(CountergraphError, ValueError):
-    """An argument that cannot be used."""
+    """Invalid argument."""
 
 
 class NoPairAllowedError(InputError):
-    """Constraints under which no pair may change."""
+    """The constraints allow no pair to change."""
 
 
 class TooManyCallsError(InputError):
-    """A radius beyond what can be proven; less may be."""
+    """The proof of this radius needs too many calls; a smaller radius may be possible."""
 
 
 class GraphError(InputError):
@@ -50,11 +50,11 @@ class GraphError(InputError):
 
 
 class FileError(InputError):
-    """A file that cannot be used; the message starts with its path."""
+    """Invalid file; the message starts with its path."""
 
 
 class NotFoundError(CountergraphError, LookupError):
-    """A name that nobody knows."""
+    """Unknown name."""
 
 
 class StoppedError(CountergraphError, RuntimeError):
@@ -72,7 +72,7 @@ class CallbackError(StoppedError):
 
 
 class AnswerError(BlackBoxError, ValueError):
-    """The black box answered something that is not one class for each graph."""
+    """The black box did not return one class for each graph."""
 
 
 class SearchError(StoppedError):
@@ -80,30 +80,30 @@ class SearchError(StoppedError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a search; ``results`` is what was found until then."""
+    """Ctrl-C during a search; ``results`` holds the results found so far."""
 
     results: Any = ()
 
 
 class InconsistentAnswersWarning(UserWarning):
-    """The black box answers differently when asked the same graph twice."""
+    """The black box returns different classes for the same graph."""
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> NotFoundError:
-    """Make the error for a name that is not in ``known``, with the closest ones as a hint."""
+    """Return the error for a name that is not in ``known``, with the closest known names as a hint."""
     names = list(known)
-    close = get_close_matches(str(name), names, n=3)
-    if close:
-        hint = f"did you mean {' or '.join(close)}?"
+    close_matches = get_close_matches(str(name), names, n=3)
+    if close_matches:
+        hint = f"did you mean {' or '.join(close_matches)}?"
     elif len(names) <= 12:
         hint = f"known: {', '.join(names)}."
     else:
-        hint = f"there are {len(names)}, for example {', '.join(names[:3])}."
-    return NotFoundError(f"no {kind} is called {name!r}; {hint}")
+        hint = f"{len(names)} are known, for example {', '.join(names[:3])}."
+    return NotFoundError(f"unknown {kind} {name!r}; {hint}")
 
 
 def check_integers(**numbers: tuple[object, int]) -> None:
-    """Raise `InputError` unless each number, given as ``name=(value, least)``, is whole and at least its least."""
-    for name, (value, least) in numbers.items():
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-            raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    """Raise `InputError` unless each number, given as ``name=(value, minimum)``, is an integer >= its minimum."""
+    for name, (value, minimum) in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
+            raise InputError(f"{name} must be an integer of at least {minimum}, not {value!r}")

@@ -1,1 +1,1 @@
-"""How a label is learnt: the black boxes of the paper, the linear rule, honest accuracy, model files."""
+"""Classifiers of brain networks: embeddings, linear rules, training and model files."""

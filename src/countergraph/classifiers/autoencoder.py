@@ -1,6 +1,6 @@
 """A denoising autoencoder on the edges (Gutiérrez-Gómez & Delvenne 2019).
 
-It is trained by torch, which is an extra, and used without it.
+Only the training needs torch (the extra ``torch``); ``transform`` does not.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ Float32s = NDArray[np.float32]
 
 
 class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Embed a graph by the code from which one layer can best rebuild its edges. The defaults are the paper's settings.
+    """Embed a graph as the code of a denoising autoencoder with one layer. The defaults are the paper's settings.
 
-    The code is ``relu(edges @ weights_ + bias_)``; the loss is the cross-entropy of the rebuilt edges, and each edge of
-    the input is flipped with probability ``noise``.
+    The code is ``relu(edges @ weights_ + bias_)``. The loss is the cross-entropy of the reconstructed edges. During
+    training each pair of the input is flipped with probability ``noise``.
 
     Parameters
     ----------
     dimensions
-        The length of a code; the paper: 200 (ASD), 400 (ADHD).
+        The length of a code. The paper uses 200 (ASD) and 400 (ADHD).
     noise, epochs, batch_size, learning_rate
-        Of the training, by Adam.
+        Parameters of the training with Adam.
     random_state
-        Seed of the training.
+        The random seed of the training.
     """
 
     weights_: Float32s
@@ -65,8 +65,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         )
         if not 0 <= self.noise < 1 or not self.learning_rate > 0:
             raise InputError(
-                "noise must lie between 0 and 1 and learning_rate be above 0, "
-                f"not {self.noise} and {self.learning_rate}"
+                f"noise must be between 0 and 1, and learning_rate above 0; got {self.noise} and {self.learning_rate}"
             )
         self.weights_, self.bias_ = self._train(edges)
         return self
@@ -83,7 +82,9 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         try:
             import torch
         except ImportError as error:
-            raise InputError("training an autoencoder needs torch: pip install 'countergraph[torch]'") from error
+            raise InputError(
+                "training an autoencoder needs torch; install it with: pip install 'countergraph[torch]'"
+            ) from error
 
         with torch.random.fork_rng():
             torch.manual_seed(self.random_state)

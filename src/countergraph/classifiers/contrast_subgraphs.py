@@ -1,4 +1,4 @@
-"""Contrast subgraphs: two vertex sets that are dense in one class and sparse in the other.
+"""Contrast subgraphs: two sets of ROIs that are dense in one class and sparse in the other.
 
 Lanciano, Bonchi & Gionis, KDD'20; the first black box of the paper (section 4.1 and appendix).
 """
@@ -24,33 +24,35 @@ from countergraph.graphs.pairs import Floats, Indices, edges_within, pairs_withi
 
 
 class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Embed a graph as the numbers of its edges inside two contrast subgraphs.
+    """Embed a graph as the numbers of edges inside two contrast subgraphs.
 
     The first set S maximises the sum over its pairs of (edge frequency in class 0 - edge frequency in class 1 -
-    alpha), the second the same with the classes exchanged. Where the paper's authors solve and round a semidefinite
-    program and then search locally, this searches locally from many starts, rounded solutions among them, and keeps
-    the program's value as a proof of how much better any set could be.
+    alpha); the second set maximises the same sum with the classes exchanged. The authors of the paper solve and round
+    a semidefinite program and then run a local search. This implementation runs the local search from many starting
+    sets, random ones and rounded solutions of the semidefinite program. The value of the program is an upper bound of
+    the objective.
 
     Parameters
     ----------
     alpha
-        The price of a pair; larger gives smaller sets. The paper: 0.025 (ASD), 0.01 (ADHD).
+        Penalty of each pair; larger values give smaller sets. The paper uses 0.025 (ASD) and 0.01 (ADHD).
     n_starts
-        Random starts of the local search; as many again come from the semidefinite program.
+        Number of random starting sets of the local search; the same number comes from the semidefinite program.
     random_state
-        Seed of the starts. Same seed, same sets.
+        The random seed. The same seed gives the same sets.
 
     Attributes
     ----------
     subgraphs_ : tuple of two arrays
-        The vertices of (class 0 - class 1) and of (class 1 - class 0), increasing.
+        The ROIs of (class 0 - class 1) and of (class 1 - class 0), in increasing order.
     objective_ : array of two
-        The value of each set.
+        The objective value of each set.
     upper_bound_ : array of two
-        No set has a higher value.
+        Upper bound of the objective value of any set.
     gap_ : array of two
-        ``upper_bound_ - objective_``: at most so much is missing to the optimum.
+        ``upper_bound_ - objective_``: the maximal distance to the optimum.
     classes_ : array of two
+        The two classes.
     """
 
     subgraphs_: tuple[Indices, Indices]
@@ -74,8 +76,8 @@ class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.classes_ = np.unique(labels)
         if len(self.classes_) != 2:
             raise InputError(
-                f"contrast subgraphs tell two classes apart; here are {len(self.classes_)}. Other models take more, "
-                "such as raw-edges"
+                f"contrast subgraphs need exactly two classes, not {len(self.classes_)}; use another model, "
+                "for example raw-edges"
             )
         frequency = [edges[labels == label].mean(axis=0) for label in self.classes_]
         found = [self._search(to_matrix(frequency[a] - frequency[b] - self.alpha)) for a, b in ((0, 1), (1, 0))]
@@ -90,14 +92,14 @@ class ContrastSubgraphs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         edges = validate_data(self, X, reset=False, dtype=None)
         n_rois = roi_count(edges.shape[1])
-        return edges_within(edges, [pairs_within(vertices, n_rois) for vertices in self.subgraphs_])
+        return edges_within(edges, [pairs_within(rois, n_rois) for rois in self.subgraphs_])
 
     def _search(self, weights: Floats) -> tuple[Indices, float, float]:
         rng = np.random.default_rng(self.random_state)
         bound, vectors = semidefinite_bound(weights, rng)
-        share = rng.uniform(0.05, 0.5, (self.n_starts, 1))
+        density = rng.uniform(0.05, 0.5, (self.n_starts, 1))
         starts = np.vstack(
-            [rng.random((self.n_starts, len(weights))) < share, round_vectors(vectors, self.n_starts, rng)]
+            [rng.random((self.n_starts, len(weights))) < density, round_vectors(vectors, self.n_starts, rng)]
         )
         vertices = local_search(weights, starts)
         members = np.isin(np.arange(len(weights)), vertices)

@@ -1,6 +1,6 @@
-"""The heaviest vertex set of a signed weighted graph: found by local search, bounded by a semidefinite program.
+"""The vertex set of maximal weight in a signed graph: local search, and an upper bound by a semidefinite program.
 
-Given symmetric weights W with an empty diagonal, find S that maximises the sum of W over the pairs inside S.
+Given symmetric weights W with a zero diagonal, find the set S that maximises the sum of W over the pairs inside S.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ def weight_inside(weights: Floats, members: Bits) -> Floats:
 
 
 def local_search(weights: Floats, starts: Bits) -> Indices:
-    """Improve every start by moving one vertex in or out, or exchanging two, and return the best set found.
+    """Improve every starting set by adding, removing or exchanging one vertex, and return the best set.
 
-    All starts (starts, n) are improved together. A set is finished when neither a move nor an exchange improves it.
+    All starting sets (starts, n) are improved together. A set is a local optimum when no such step improves it.
     """
     members = starts.copy()
-    running = np.arange(len(members))
-    while running.size:
-        improved = _best_move(weights, members, running)
-        stuck = running[~improved]
-        exchanged = np.array([_best_exchange(weights, members[row]) for row in stuck], dtype=bool)
-        running = np.concatenate([running[improved], stuck[exchanged]])
+    active = np.arange(len(members))
+    while active.size:
+        improved = _best_move(weights, members, active)
+        unimproved = active[~improved]
+        exchanged = np.array([_best_exchange(weights, members[row]) for row in unimproved], dtype=bool)
+        active = np.concatenate([active[improved], unimproved[exchanged]])
     best = members[np.argmax(weight_inside(weights, members))]
     return np.flatnonzero(best)
 
 
 def _best_move(weights: Floats, members: Bits, rows: Indices) -> Bits:
-    """Move the best vertex of each set in or out; tell for which sets that was an improvement."""
+    """Add or remove the best vertex of each set, in place, if that improves it; return which sets were improved."""
     inside = members[rows]
     gains = np.where(inside, -1.0, 1.0) * (inside.astype(np.float64) @ weights)
     best = gains.argmax(axis=1)
@@ -43,12 +43,12 @@ def _best_move(weights: Floats, members: Bits, rows: Indices) -> Bits:
 
 
 def _best_exchange(weights: Floats, member: Bits) -> bool:
-    """Exchange the best vertex inside for the best outside, in place, if that improves the set."""
+    """Exchange the best member and non-member, in place, if that improves the set; return whether it did."""
     inside, outside = np.flatnonzero(member), np.flatnonzero(~member)
     if not inside.size or not outside.size:
         return False
-    pull = weights @ member
-    gains = pull[outside][None, :] - pull[inside][:, None] - weights[np.ix_(inside, outside)]
+    sums = weights @ member
+    gains = sums[outside][None, :] - sums[inside][:, None] - weights[np.ix_(inside, outside)]
     leave, enter = np.unravel_index(gains.argmax(), gains.shape)
     if gains[leave, enter] <= 1e-12:
         return False
@@ -57,19 +57,20 @@ def _best_exchange(weights: Floats, member: Bits) -> bool:
 
 
 def semidefinite_bound(weights: Floats, rng: np.random.Generator, tolerance: float = 1e-7) -> tuple[float, Floats]:
-    """Bound the weight of the heaviest set from above.
+    """Compute an upper bound of the weight of any set.
 
-    With x in {-1, 1} and x_0 marking the inside, the weight of a set is ``x' C x`` plus a constant. Relaxing the
-    numbers to unit vectors gives a semidefinite program, solved here by the mixing method: each vector in turn moves
-    to where the others pull it (Wang, Chang & Kolter 2017). Any pull lengths y bound the program from above, by
-    ``sum(y) + (n + 1) * max(0, largest eigenvalue of C - diag(y))``, so the bound is valid even before convergence.
+    With x in {-1, 1}^(n + 1), where vertex i is in the set if x_i = x_0, the weight of the set is ``x' C x`` plus a
+    constant. Relaxing the numbers to unit vectors gives a semidefinite program. It is solved by the mixing method
+    (Wang, Chang & Kolter 2017): each vector in turn is set to the normalised gradient of the objective. Every y gives
+    the dual bound ``sum(y) + (n + 1) * max(0, largest eigenvalue of C - diag(y))``; here y are the norms of the
+    gradients. The bound is therefore valid even before convergence.
 
     Returns
     -------
     bound
-        No set is heavier.
+        The upper bound.
     vectors
-        Shape (n + 1, rank); rounding them by random hyperplanes gives good starts for `local_search`.
+        Shape (n + 1, rank). Rounding them with random hyperplanes gives starting sets for `local_search`.
     """
     n = len(weights)
     cost = np.zeros((n + 1, n + 1))
@@ -82,25 +83,25 @@ def semidefinite_bound(weights: Floats, rng: np.random.Generator, tolerance: flo
     bound = np.inf
     for sweep in range(5000):
         for i in range(n + 1):
-            pull = cost[i] @ vectors
-            length = np.sqrt(pull @ pull)
-            if length > 0:
-                vectors[i] = pull / length
+            gradient = cost[i] @ vectors
+            norm = np.sqrt(gradient @ gradient)
+            if norm > 0:
+                vectors[i] = gradient / norm
         if sweep % 20 == 19:
-            pulls = cost @ vectors
-            value = float(np.einsum("ij,ij->", pulls, vectors)) + constant
-            bound = min(bound, _dual_bound(cost, np.linalg.norm(pulls, axis=1)) + constant)
+            gradients = cost @ vectors
+            value = float(np.einsum("ij,ij->", gradients, vectors)) + constant
+            bound = min(bound, _dual_bound(cost, np.linalg.norm(gradients, axis=1)) + constant)
             if bound - value <= tolerance * max(1.0, abs(bound)):
                 break
     return bound, vectors
 
 
-def _dual_bound(cost: Floats, lengths: Floats) -> float:
-    slack = np.linalg.eigvalsh(cost - np.diag(lengths))[-1]
-    return float(lengths.sum() + len(cost) * max(0.0, slack))
+def _dual_bound(cost: Floats, dual: Floats) -> float:
+    largest_eigenvalue = np.linalg.eigvalsh(cost - np.diag(dual))[-1]
+    return float(dual.sum() + len(cost) * max(0.0, largest_eigenvalue))
 
 
 def round_vectors(vectors: Floats, count: int, rng: np.random.Generator) -> Bits:
-    """Cut the vectors by random hyperplanes; the side of vector 0 is the inside."""
+    """Round the vectors with random hyperplanes; a set contains the vertices on the same side as vector 0."""
     sides = vectors @ rng.standard_normal((vectors.shape[1], count)) >= 0
     return np.asarray((sides[1:] == sides[0]).T)

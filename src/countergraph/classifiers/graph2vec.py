@@ -15,27 +15,27 @@ from countergraph.graphs.pairs import Bits, Floats, roi_count
 
 
 class Graph2Vec(PvDbow):
-    """Embed a graph by the Weisfeiler-Lehman labels of its vertices. The defaults are the paper's settings.
+    """Embed a graph by the Weisfeiler-Lehman labels of its ROIs. The defaults are the paper's settings.
 
     Parameters
     ----------
     dimensions
-        The length of a vector.
+        The length of the embedding vector.
     rounds
-        Rounds of relabelling; the labels of all rounds, degrees first, are the words of a graph.
+        Number of relabelling rounds; the words of a graph are the labels of all rounds, starting with the degrees.
     min_count
-        Words that occur less often in the training graphs are left out.
+        Words that occur less often in the training graphs are ignored.
     epochs, learning_rate, down_sampling
-        As gensim understands them.
+        Parameters of the training with gensim.
     random_state
-        Seed of the training.
+        The random seed of the training.
 
     Attributes
     ----------
     vocabulary_ : array of uint64
-        The labels that are words, sorted.
+        The labels that are used as words, sorted.
     rounds_used_ : int
-        The last round that has a word; later ones are not computed.
+        The last round with a label in the vocabulary; later rounds are not computed.
     """
 
     vocabulary_: NDArray[np.uint64]
@@ -69,13 +69,13 @@ class Graph2Vec(PvDbow):
         ]
         self.vocabulary_ = np.sort(np.concatenate(kept))
         if not self.vocabulary_.size:
-            raise InputError(f"no Weisfeiler-Lehman label occurs {self.min_count} times; lower min_count")
+            raise InputError(f"no Weisfeiler-Lehman label occurs {self.min_count} times; use a smaller min_count")
         self.rounds_used_ = max(round_ for round_, words in enumerate(kept) if words.size)
         self._fit_words(self._count(rounds[: self.rounds_used_ + 1]))
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
-        """Embed edge vectors (graphs, pairs); the same vector for the same graph, always."""
+        """Embed edge vectors (graphs, pairs). The result is deterministic."""
         check_is_fitted(self)
         edges = _as_edges(validate_data(self, X, reset=False, dtype="numeric"))
         return self._infer(self._count(weisfeiler_lehman(edges, self.rounds_used_)).astype(np.float64))

@@ -1,8 +1,8 @@
-"""The white box: what is linear in the edges, wherever it is hidden.
+"""Extract the linear rule of a model whose score is linear in the edges.
 
-Any two-class linear classifier of scikit-learn on edge vectors, with ``coef_`` (1, pairs), ``intercept_`` and
-``classes_``, is such a rule; `linear_form` finds it inside a pipeline. What derives from one, or was given a
-``predict`` of its own, may decide in another way, and is none.
+Every two-class linear classifier of scikit-learn on edge vectors, with ``coef_`` (1, pairs), ``intercept_`` and
+``classes_``, is such a model; `linear_form` also finds it inside a pipeline. Subclasses outside scikit-learn and
+countergraph, and objects with a replaced ``predict``, are excluded, because they may predict in another way.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ class LinearInEdges(Protocol):
 
     @property
     def intercept_(self) -> Floats:
-        """What is added, shape (1,)."""
+        """The intercept, shape (1,)."""
         ...
 
     @property
     def classes_(self) -> NDArray[np.generic]:
-        """The class at most 0 and the class above it."""
+        """The class for scores <= 0 and the class for scores > 0."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class LinearWeights:
-    """A two-class linear classifier on edge vectors, and nothing else about it."""
+    """The coefficients of a two-class linear classifier on edge vectors."""
 
     coef_: Floats
     intercept_: Floats
@@ -49,7 +49,7 @@ class LinearWeights:
 
 
 def _unscaled(scaler: StandardScaler, rule: LinearInEdges) -> LinearWeights:
-    """Return a rule on edges that says what ``rule`` says of the scaled ones."""
+    """Return the rule on unscaled edges that is equivalent to ``rule`` on the scaled edges."""
     scale = 1.0 if scaler.scale_ is None else scaler.scale_
     mean = 0.0 if scaler.mean_ is None or not scaler.with_mean else scaler.mean_
     weights = np.atleast_2d(rule.coef_) / scale
@@ -57,10 +57,10 @@ def _unscaled(scaler: StandardScaler, rule: LinearInEdges) -> LinearWeights:
 
 
 def linear_form(model: object) -> LinearInEdges | None:
-    """Return the linear rule that ``model`` is, or None if it is not one.
+    """Return the linear rule that is equivalent to ``model``, or None if there is none.
 
-    Understands `LinearRule`, linear scikit-learn classifiers of two classes on edge vectors, also behind a
-    `StandardScaler`, and the pipeline of `ContrastSubgraphs` and a linear classifier.
+    Supports `LinearRule`, two-class linear scikit-learn classifiers on edge vectors, also after a `StandardScaler`, and
+    the pipeline of `ContrastSubgraphs` and a linear classifier.
     """
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
     if not all(is_plain(each) for each in (model, *steps)):
@@ -81,23 +81,23 @@ def linear_form(model: object) -> LinearInEdges | None:
 
 
 def is_plain(model: object) -> bool:
-    """Tell whether a model is one of scikit-learn or of countergraph, with nothing put in the place of its methods."""
-    known = type(model).__module__.startswith(("sklearn.", "countergraph."))
-    return known and not {"predict", "decision_function", "transform"} & vars(model).keys()
+    """Check whether a model is of a class of scikit-learn or countergraph and its methods were not replaced."""
+    known_class = type(model).__module__.startswith(("sklearn.", "countergraph."))
+    return known_class and not {"predict", "decision_function", "transform"} & vars(model).keys()
 
 
 def _is_binary_linear(model: object) -> TypeGuard[LinearInEdges]:
-    """Tell whether a plain model decides by the sign of a sum of weights."""
+    """Check whether a model has the attributes of a two-class linear classifier."""
     if not (hasattr(model, "coef_") and hasattr(model, "intercept_") and hasattr(model, "classes_")):
         return False
     return len(model.classes_) == 2 and len(np.atleast_2d(model.coef_)) == 1
 
 
 class LinearScores:
-    """The scores of a linear rule with a weight of its own for every edge, eight edges at a time.
+    """Fast predictions of a linear rule with a separate weight for every edge, by table look-up.
 
-    Eight edges are a byte, and for each byte of the packed graph a table holds the sum of the weights for all 256 ways
-    it can be: a graph costs one look-up for every eight pairs.
+    Eight pairs of the graph are packed into one byte. For each byte a table contains the sum of the weights for all 256
+    values, so that a prediction needs one look-up for every eight pairs.
     """
 
     def __init__(self, rule: LinearInEdges) -> None:

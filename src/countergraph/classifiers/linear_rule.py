@@ -1,4 +1,4 @@
-"""A rule that is linear in the edges: it counts those inside sets of regions."""
+"""A classifier that is linear in the numbers of edges inside sets of ROIs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from countergraph.graphs.pairs import Bits, Floats, Indices, Label, edges_within
 
 @dataclass(frozen=True, eq=False)
 class LinearRule:
-    """Count the edges inside vertex sets, weigh the counts, add the intercept: class 1 if the score is above 0.
+    """Classify by the weighted numbers of edges inside vertex sets plus an intercept: class 1 if the score is above 0.
 
     Parameters
     ----------
     vertex_sets
-        Sets of region numbers.
+        Sets of ROI numbers.
     weights
-        One number for each set.
+        One weight for each set.
     intercept
-        What is added to the weighted counts.
+        The constant that is added to the weighted counts.
     n_rois
-        The number of regions of the graphs.
+        The number of ROIs of the graphs.
     classes
-        What is answered for a score of at most 0, and for one above.
+        The class for a score of at most 0, and the class for a score above 0.
     """
 
     vertex_sets: tuple[tuple[int, ...], ...]
@@ -45,12 +45,14 @@ class LinearRule:
         n_rois: int,
         classes: Sequence[Label] = (0, 1),
     ) -> None:
-        sets = tuple(_vertices(each) for each in vertex_sets)
+        sets = tuple(_as_vertex_set(each) for each in vertex_sets)
         if len(sets) != len(weights) or not sets:
-            raise InputError(f"a rule needs one weight for each vertex set; got {len(sets)} and {len(weights)}")
+            raise InputError(
+                f"weights must have one entry for each vertex set; got {len(sets)} sets and {len(weights)} weights"
+            )
         for each in sets:
             if each and not 0 <= each[0] <= each[-1] < n_rois:
-                raise InputError(f"vertex sets must hold region numbers from 0 to {n_rois - 1}")
+                raise InputError(f"vertex_sets must contain ROI numbers from 0 to {n_rois - 1}")
         if not np.isfinite([*weights, intercept]).all():
             raise InputError("weights and intercept must be finite")
         object.__setattr__(self, "vertex_sets", sets)
@@ -61,7 +63,7 @@ class LinearRule:
 
     @property
     def classes_(self) -> NDArray[np.generic]:
-        """The two answers."""
+        """The two classes."""
         return np.array(self.classes)
 
     @property
@@ -80,30 +82,33 @@ class LinearRule:
     def embed(self, edges: Bits) -> Floats:
         """Count the edges of each graph (graphs, pairs) inside each vertex set, shape (graphs, sets)."""
         if edges.shape[1] != pair_count(self.n_rois):
-            raise InputError(f"this rule is for {self.n_rois} regions; the graphs have another number")
+            raise InputError(
+                f"this rule is for graphs with {self.n_rois} ROIs ({pair_count(self.n_rois)} pairs); "
+                f"got {edges.shape[1]} pairs"
+            )
         return edges_within(edges, self._pairs)
 
     def decision_function(self, edges: Bits) -> Floats:
-        """Return the score of each graph (graphs, pairs); a sum of 0 is not off by 1e-17."""
+        """Return the score of each graph (graphs, pairs); rounding errors around 0 are removed."""
         return snap_to_zero((self.embed(edges) * self.weights).sum(axis=1) + self.intercept, self.weights)
 
     def predict(self, edges: Bits) -> NDArray[np.generic]:
-        """Return the second class where the score is above 0, else the first."""
+        """Return the class of each graph (graphs, pairs): the second class if the score is above 0, else the first."""
         return self.classes_[(self.decision_function(edges) > 0).astype(np.intp)]
 
     def project(self, points: ArrayLike) -> Floats:
-        """Move embedded points (graphs, sets) straight onto the boundary: the paper's optimum (section 4.3)."""
-        given, normal = np.asarray(points, dtype=np.float64), np.array(self.weights)
-        step = (given @ normal + self.intercept) / (normal @ normal)
-        return np.asarray(given - step[..., None] * normal)
+        """Project embedded points (graphs, sets) onto the decision boundary: the paper's optimum (section 4.3)."""
+        embedded, normal = np.asarray(points, dtype=np.float64), np.array(self.weights)
+        step = (embedded @ normal + self.intercept) / (normal @ normal)
+        return np.asarray(embedded - step[..., None] * normal)
 
     @cached_property
     def _pairs(self) -> list[Indices]:
         return [pairs_within(vertices, self.n_rois) for vertices in self.vertex_sets]
 
 
-def _vertices(given: ArrayLike) -> tuple[int, ...]:
-    vertices = np.asarray(given).ravel()
+def _as_vertex_set(numbers: ArrayLike) -> tuple[int, ...]:
+    vertices = np.asarray(numbers).ravel()
     if vertices.size and vertices.dtype.kind not in "iu":
-        raise InputError(f"a vertex set must hold region numbers, not {vertices[0]!r}")
+        raise InputError(f"vertex_sets must contain ROI numbers, not {vertices[0]!r}")
     return tuple(sorted({int(vertex) for vertex in vertices}))

@@ -1,7 +1,7 @@
-"""A linear support vector machine whose fitted state is plain arrays.
+"""A linear support vector machine whose fitted state consists of plain arrays.
 
-scikit-learn's ``SVC`` keeps the numbers of libsvm and follows them without looking, which a model file from a stranger
-could abuse; the hyperplanes are all that is needed.
+scikit-learn's ``SVC`` stores the internal indices of libsvm and uses them without checks, so a manipulated model file
+could cause invalid memory access. `LinearSVM` stores only the hyperplanes.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from countergraph.graphs.pairs import Floats
 
 
 class LinearSVM(ClassifierMixin, BaseEstimator):
-    """``SVC(kernel="linear")``, with the same answers.
+    """Linear support vector classifier with the same predictions as ``SVC(kernel="linear")``.
 
     Attributes
     ----------
     coef_, intercept_ : arrays
-        A hyperplane for each pair of classes; with two classes, positive means ``classes_[1]``.
+        One hyperplane for each pair of classes. With two classes, a positive score means ``classes_[1]``.
     classes_ : array
+        The classes.
     """
 
     coef_: Floats
@@ -36,20 +37,20 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         self.C = C
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Find the hyperplanes."""
+        """Fit the hyperplanes."""
         vectors, labels = validate_data(self, X, y)
-        machine = SVC(kernel="linear", C=self.C).fit(vectors, labels)
-        self.coef_, self.intercept_, self.classes_ = machine.coef_, machine.intercept_, machine.classes_
+        svc = SVC(kernel="linear", C=self.C).fit(vectors, labels)
+        self.coef_, self.intercept_, self.classes_ = svc.coef_, svc.intercept_, svc.classes_
         return self
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Return the score of each row: one number with two classes, one for each pair of classes with more."""
+        """Return the score of each row: one number with two classes, otherwise one for each pair of classes."""
         check_is_fitted(self)
         scores = validate_data(self, X, reset=False, dtype=np.float64) @ self.coef_.T + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:
-        """Return the class of each row; with more than two, the one that wins the most pairs."""
+        """Return the class of each row; with more than two classes, the one with the most pairwise votes."""
         scores = self.decision_function(X)
         if len(self.classes_) == 2:
             return np.asarray(self.classes_[(scores > 0).astype(np.intp)])

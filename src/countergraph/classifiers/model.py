@@ -1,4 +1,4 @@
-"""The black boxes by name, and what a trained one knows about itself."""
+"""The kinds of models by name, and the trained `Model`."""
 
 from __future__ import annotations
 
@@ -36,18 +36,20 @@ CLASSIFIERS: dict[str, Callable[[], BaseEstimator]] = {
     "knn": lambda: KNeighborsClassifier(algorithm="brute"),
     "forest": lambda: RandomForestClassifier(random_state=0),
 }
+"""The classifiers that can follow an embedding, by name."""
 
 
 @dataclass(frozen=True)
 class ModelKind:
-    """A kind of black box: an embedding, the classifier the paper joins to it, and the paper's settings by cohort."""
+    """A kind of model: an embedding, the classifier that the paper combines with it, and the paper's settings."""
 
     title: str
     embedding: Callable[..., BaseEstimator] | None
     classifier: str
     paper: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The paper's settings for each cohort, where they differ from the defaults."""
     dimensions: tuple[int, ...] = ()
-    """What `select` tries."""
+    """The embedding sizes that `select` compares."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -75,29 +77,30 @@ MODELS: dict[str, ModelKind] = {
     ),
     "raw-edges": ModelKind("the edges themselves", None, "svm"),
 }
+"""The kinds of models, by name."""
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How often a model is right, on the graphs it learnt from and on graphs it did not see."""
+    """Accuracy of a model on the training graphs and on held-out graphs."""
 
     training: float
-    """On the training graphs themselves: what the paper prints. It flatters."""
+    """Accuracy on the training graphs, as reported in the paper. It is too optimistic."""
     cross_validated: float
-    """On held-out graphs, everything fitted anew in each of 5 folds."""
+    """Accuracy on held-out graphs; embedding and classifier are fitted again in each of 5 folds."""
     balanced: float
-    """The same, averaged over the classes."""
+    """Balanced accuracy on held-out graphs (the mean over the classes)."""
     auc: float | None
     """Area under the ROC curve of the held-out scores; None with more than two classes."""
     majority: float
-    """What always answering the larger class would get."""
+    """Accuracy of always predicting the largest class."""
     chosen_from: int = 1
-    """How many candidates were compared by ``cross_validated``; the best of many flatters too."""
+    """Number of candidates compared by ``cross_validated``; with several, the best accuracy is too optimistic."""
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A trained black box, with where it comes from. ``predict`` takes edge vectors, as any black box here."""
+    """A trained model with information about its training. ``predict`` takes edge vectors (graphs, pairs)."""
 
     kind: str
     settings: Mapping[str, Any]
@@ -109,11 +112,11 @@ class Model:
     """The fingerprint of the training data."""
     accuracy: Accuracy
     roi_names: tuple[str, ...] | None = None
-    """The regions it was trained on; None in model files that were written before 0.8.0."""
+    """The names of the ROIs in the training data; None in model files written before version 0.8.0."""
 
     @property
     def atlas(self) -> Atlas | None:
-        """The ROIs that it was trained on, by name only."""
+        """The ROIs of the training data: an atlas that contains only names."""
         return None if self.roi_names is None else Atlas(self.roi_names, name=self.atlas_name)
 
     def predict(self, edges: Bits) -> NDArray[np.int64]:
@@ -125,18 +128,18 @@ class Model:
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, edges: Bits) -> Floats:
-        """Return the probability of each class for each graph, where the classifier knows one."""
+        """Return the probability of each class for each graph, if the classifier supports probabilities."""
         self._check(edges)
         return np.asarray(self.estimator.predict_proba(edges))
 
     @property
     def classes_(self) -> NDArray[np.int64]:
-        """The labels of the columns of ``predict_proba``: those of which there were graphs to learn from."""
+        """The labels of the columns of ``predict_proba``: the classes in the training data."""
         return np.asarray(self.estimator.classes_, dtype=np.int64)
 
     @cached_property
     def _linear(self) -> LinearRule | LinearScores | None:
-        """The same answers, but faster, where the model is linear in the edges."""
+        """A faster equivalent classifier if the model is linear in the edges, else None."""
         linear = linear_form(self.estimator)
         if linear is None or isinstance(linear, LinearRule):
             return linear
@@ -146,24 +149,31 @@ class Model:
         if edges.ndim != 2:
             raise InputError(f"a model takes edge vectors (graphs, pairs), not an array of shape {edges.shape}")
         if edges.shape[1] != pair_count(self.n_rois):
-            raise InputError(f"this model was trained on {self.n_rois} regions; the graphs have another number")
+            raise InputError(
+                f"this model was trained on graphs with {self.n_rois} ROIs ({pair_count(self.n_rois)} pairs); "
+                f"got {edges.shape[1]} pairs"
+            )
 
     def check_fits(self, data: GraphDataset) -> None:
-        """Raise `InputError` unless ``data`` has the regions and classes that the model was trained on."""
-        known = self.roi_names is not None or self.trained_on == data.fingerprint
-        for what, own, other, fits in (
-            ("regions", self.n_rois, data.n_rois, self.n_rois == data.n_rois),
-            ("atlas", self.atlas_name, data.atlas.name, known or self.atlas_name == data.atlas.name),
-            ("classes", self.classes, data.classes, set(self.classes) <= set(data.classes)),
+        """Raise `InputError` unless ``data`` has the same ROIs and classes as the training data."""
+        rois_known = self.roi_names is not None or self.trained_on == data.fingerprint
+        for expected, found, fits in (
+            (f"{self.n_rois} ROIs", f"{data.n_rois} ROIs", self.n_rois == data.n_rois),
+            (
+                f"atlas {self.atlas_name}",
+                f"atlas {data.atlas.name}",
+                rois_known or self.atlas_name == data.atlas.name,
+            ),
+            (f"classes {self.classes}", f"classes {data.classes}", set(self.classes) <= set(data.classes)),
         ):
             if not fits:
-                raise InputError(f"the model was trained with {what} {own}, but the data has {what} {other}")
-        here = data.atlas.names
-        for vertex, (own, other) in enumerate(zip(self.roi_names or here, here, strict=True)):
+                raise InputError(f"the model was trained with {expected}, but the data has {found}")
+        names = data.atlas.names
+        for roi, (own, other) in enumerate(zip(self.roi_names or names, names, strict=True)):
             if own != other:
                 raise InputError(
-                    f"the model was trained on other regions, or in another order: region {vertex} was {own!r}, and is "
-                    f"{other!r} in the data"
+                    f"the model was trained on other ROIs, or on the same ROIs in another order: "
+                    f"ROI {roi} is {own!r} in the model and {other!r} in the data"
                 )
 
     def save(self, path: str | Path) -> Path:
@@ -173,7 +183,7 @@ class Model:
         return save_model(self, path)
 
     def describe(self) -> dict[str, Any]:
-        """Return plain values for JSON: everything but the estimator."""
+        """Return everything except the estimator as JSON-serializable values."""
         return {
             "kind": self.kind,
             "settings": dict(self.settings),

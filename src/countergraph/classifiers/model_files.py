@@ -1,4 +1,4 @@
-"""Model files: one zip of JSON and a skops file. Loading one never runs code that is in it."""
+"""Model files: a zip archive of JSON and a skops file. Loading never executes code from the file."""
 
 from __future__ import annotations
 
@@ -21,25 +21,29 @@ from sklearn.tree._tree import Tree
 from countergraph.classifiers.linear_svm import LinearSVM
 from countergraph.classifiers.model import MODELS, Accuracy, Model
 from countergraph.errors import FileError, InputError
-from countergraph.graphs.files import UNREADABLE, write_atomic
+from countergraph.graphs.files import READ_ERRORS, write_atomic
 from countergraph.version import __version__
 
 FORMAT = "countergraph-model/1"
-LARGEST = 512 * 2**20
-# What a model file may hold: our own embeddings and classifiers, and these of scikit-learn, whose fitted state is
-# looked at number by number (`_check_state`, `_check_tree`) before it is used.
+"""Format name and version, stored in every model file."""
+MAX_BYTES = 512 * 2**20
+"""Maximal uncompressed size of a model file; protects against archives that expand to fill the memory."""
 EMBEDDINGS = tuple(kind.embedding for kind in MODELS.values() if kind.embedding is not None)
-FINAL = (LinearSVM, LogisticRegression, KNeighborsClassifier, RandomForestClassifier)
-PARTS = (*EMBEDDINGS, *FINAL, DecisionTreeClassifier)
-TRUSTED = [f"{each.__module__}.{each.__qualname__}" for each in (*EMBEDDINGS, LinearSVM, Tree)]
+"""The embeddings that a model file may contain."""
+CLASSIFIER_TYPES = (LinearSVM, LogisticRegression, KNeighborsClassifier, RandomForestClassifier)
+"""The classifiers that a model file may contain; `_check_state` and `_check_tree` check their fitted state."""
+ESTIMATOR_TYPES = (*EMBEDDINGS, *CLASSIFIER_TYPES, DecisionTreeClassifier)
+"""All estimators that a model file may contain, also as parts of other estimators."""
+TRUSTED_TYPES = [f"{each.__module__}.{each.__qualname__}" for each in (*EMBEDDINGS, LinearSVM, Tree)]
+"""Types that skops may load in addition to those that it trusts by default."""
 
 
 def save_model(model: Model, path: str | Path) -> Path:
-    """Write a model to one file, which `load_model` reads back."""
+    """Write a model to one file; `load_model` reads it."""
     if not isinstance(model, Model):
         raise InputError(
-            f"only a Model, as train() makes, is kept in a file; use a {type(model).__name__} in Python, or behind a "
-            "program ('program:...')"
+            f"model must be a Model, as returned by train() or select(), not {type(model).__name__}; use other "
+            "classifiers directly in Python, or as a program ('program:...') on the command line"
         )
     path = Path(path)
     estimator = skops.io.dumps(model.estimator)
@@ -62,53 +66,54 @@ def load_model(path: str | Path) -> Model:
     Raises
     ------
     FileError
-        If the file is truncated, altered, of another program or version, or holds a type that is not on the short
-        list of trusted ones.
+        If the file is truncated, was modified, was written by another program or version, or contains a type that is
+        not trusted.
     """
     path = Path(path)
     if not path.exists():
-        raise FileError(f"{path}: there is no such model file")
+        raise FileError(f"{path}: model file not found")
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
-                raise FileError(f"{path}: is larger than a model file can be")
+            if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
+                raise FileError(f"{path}: is larger than the maximum of {MAX_BYTES // 2**20} MB when unpacked")
             header, estimator = json.loads(archive.read("model.json")), archive.read("estimator.skops")
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{path}: is not a model file of countergraph, or is damaged ({error})") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise FileError(f"{path}: is not of the format {FORMAT!r} that this version reads")
+        raise FileError(f"{path}: does not have the format {FORMAT!r} that this version reads")
     if header.get("digest") != hashlib.sha256(estimator).hexdigest():
-        raise FileError(f"{path}: was altered after it was written (its digest does not fit)")
+        raise FileError(f"{path}: was modified after it was written (the digest does not match)")
     _check_size(path, estimator)
-    untrusted = sorted(set(_untrusted(path, estimator)) - set(TRUSTED))
+    untrusted = sorted(set(_untrusted(path, estimator)) - set(TRUSTED_TYPES))
     if untrusted:
-        raise FileError(f"{path}: holds types that are not trusted: {', '.join(untrusted)}; nothing was loaded")
+        raise FileError(f"{path}: contains types that are not trusted: {', '.join(untrusted)}; nothing was loaded")
     try:
-        return _from_parts(header["model"], skops.io.loads(estimator, trusted=TRUSTED))
+        return _from_parts(header["model"], skops.io.loads(estimator, trusted=TRUSTED_TYPES))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise FileError(f"{path}: cannot be loaded ({error})") from error
 
 
 def _check_size(path: Path, estimator: bytes) -> None:
-    """Refuse an estimator that would unpack to more than a model can be; it is a zip of its own."""
+    """Raise `FileError` if the estimator, which is itself a zip archive, is larger than `MAX_BYTES` when unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(estimator)) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
-    except UNREADABLE as error:
-        raise FileError(f"{path}: holds no readable estimator ({error})") from error
-    if size > LARGEST:
-        raise FileError(f"{path}: is larger than a model file can be")
+    except READ_ERRORS as error:
+        raise FileError(f"{path}: contains no readable estimator ({error})") from error
+    if size > MAX_BYTES:
+        raise FileError(f"{path}: is larger than the maximum of {MAX_BYTES // 2**20} MB when unpacked")
 
 
-def _check_shape(kind: str, estimator: object) -> None:
-    """Raise ValueError unless ``estimator`` is the pipeline that a model of this kind is, with a sound state."""
-    wanted = MODELS[kind].embedding
+def _check_pipeline(kind: str, estimator: object) -> None:
+    """Raise ValueError unless ``estimator`` is a pipeline of this kind of model with a valid fitted state."""
+    embedding = MODELS[kind].embedding
     steps = [each for _, each in estimator.steps] if isinstance(estimator, Pipeline) else []
-    shape = [type(each) for each in steps]
-    if len(shape) != (1 if wanted is None else 2) or shape[:-1] != [wanted][: len(shape) - 1] or shape[-1] not in FINAL:
-        raise ValueError(f"it does not hold a pipeline of the kind {kind}")
+    types = [type(each) for each in steps]
+    expected = [] if embedding is None else [embedding]
+    if len(types) != len(expected) + 1 or types[:-1] != expected or types[-1] not in CLASSIFIER_TYPES:
+        raise ValueError(f"it does not contain a pipeline of the kind {kind}")
     for each in steps:
         _check_state(each)
     if isinstance(steps[-1], RandomForestClassifier):
@@ -117,27 +122,27 @@ def _check_shape(kind: str, estimator: object) -> None:
 
 
 def _check_state(value: object) -> None:
-    """Raise ValueError unless a value is plain, or a known part all of whose attributes are."""
+    """Raise ValueError unless a value is plain, or a container or known estimator with only such values."""
     if value is None or isinstance(value, bool | int | float | str | np.generic) or type(value) is Tree:
         return
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
         return
     if type(value) in (list, tuple):
-        inside: list[object] = list(value)  # type: ignore[call-overload]
+        parts: list[object] = list(value)  # type: ignore[call-overload]
     elif type(value) is dict:
-        inside = [*value, *value.values()]
-    elif type(value) in PARTS:
-        inside = list(vars(value).values())
+        parts = [*value, *value.values()]
+    elif type(value) in ESTIMATOR_TYPES:
+        parts = list(vars(value).values())
     else:
-        raise ValueError(f"it holds a {type(value).__name__} where none belongs")
-    for each in inside:
+        raise ValueError(f"it contains an unexpected object of type {type(value).__name__}")
+    for each in parts:
         _check_state(each)
 
 
 def _check_tree(tree: Tree, n_features: int, n_classes: int) -> None:
-    """Raise ValueError unless every node leads to later nodes or is a leaf, and asks for a feature that exists.
+    """Raise ValueError unless every node is a leaf, or has children with larger numbers and an existing feature.
 
-    scikit-learn follows these numbers without looking, out of memory if they say so.
+    scikit-learn uses these indices without checks; invalid indices would cause invalid memory access.
     """
     left, right, feature = tree.children_left, tree.children_right, tree.feature
     node = np.arange(tree.node_count)
@@ -146,21 +151,21 @@ def _check_tree(tree: Tree, n_features: int, n_classes: int) -> None:
     inner &= (feature >= 0) & (feature < n_features)
     sizes = (tree.n_features, tree.n_outputs, tree.n_classes.tolist(), tree.value.shape)
     if sizes != (n_features, 1, [n_classes], (node.size, 1, n_classes)) or not node.size or not (leaf | inner).all():
-        raise ValueError("it holds a decision tree that is not one")
+        raise ValueError("it contains an invalid decision tree")
 
 
 def _untrusted(path: Path, estimator: bytes) -> list[str]:
     try:
         return list(skops.io.get_untrusted_types(data=estimator))
-    except Exception as error:  # whatever skops stumbles over in a file that is not its own
-        raise FileError(f"{path}: holds no readable estimator ({error})") from error
+    except Exception as error:  # skops raises many types of exceptions for files of other formats
+        raise FileError(f"{path}: contains no readable estimator ({error})") from error
 
 
 def _from_parts(plain: dict[str, Any], estimator: Any) -> Model:  # noqa: ANN401
     if plain["kind"] not in MODELS:
-        raise ValueError(f"it is of the kind {plain['kind']!r}, which this version does not know")
-    _check_shape(plain["kind"], estimator)
-    names = plain.get("roi_names", plain.get("region_names"))  # the key before version 0.10
+        raise ValueError(f"it has the unknown kind {plain['kind']!r}")
+    _check_pipeline(plain["kind"], estimator)
+    names = plain.get("roi_names", plain.get("region_names"))  # key before version 0.10
     return Model(
         plain["kind"],
         plain["settings"],

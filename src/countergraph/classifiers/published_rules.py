@@ -1,4 +1,4 @@
-"""The rules that the paper's authors published."""
+"""The linear rules that the authors of the paper published."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from countergraph.errors import FileError, unknown_name
 
 
 def load_published_rule(cohort: str, root: str | Path | None = None) -> LinearRule:
-    """Load the rule that the paper's authors published for ``"asd"`` or ``"adhd"``.
+    """Load the rule that the authors of the paper published for ``"asd"`` or ``"adhd"``.
 
     Parameters
     ----------
     cohort
         The name of the cohort.
     root
-        The folder that holds ``published_rules.json``; by default where ``COUNTERGRAPH_DATA`` points.
+        The folder that contains ``published_rules.json``; by default the value of the environment variable
+        ``COUNTERGRAPH_DATA``.
     """
     path = cohort_folder(cohort, root).parent / "published_rules.json"
     try:
         rules = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise FileError(f"{path}: cannot be read as JSON ({error}); set root= or {ROOT_VARIABLE}") from error
+        raise FileError(f"{path}: cannot be read as JSON ({error}); pass root= or set {ROOT_VARIABLE}") from error
     if cohort not in rules:
         raise unknown_name("published rule", cohort, rules)
     rule = rules[cohort]

@@ -1,15 +1,15 @@
-"""PV-DBOW (Le & Mikolov 2014): vectors of documents, from which their words can be guessed.
+"""PV-DBOW (Le & Mikolov 2014): document vectors that predict the words of the documents.
 
-The word vectors are trained by gensim; the vector of a document is then inferred exactly.
+gensim trains the word vectors; the vector of a document is then inferred exactly.
 
 With the word vectors fixed, the vector d of a document with word shares p maximises the concave function::
 
     sum_w p_w log sigmoid(v_w d) + negative sum_w q_w log sigmoid(-v_w d) - ridge/2 |d|^2
 
-where q is the distribution of the negative samples, taken in expectation. gensim climbs it by sampled steps from near
-zero and stops early. Stopping after steps of total length T acts like a ridge of 1/T, so ``ridge`` is set to just that;
-the result is then nearly gensim's own (docs/classifiers.md has the comparison), but needs no chance: it is the same in
-any process and any batch.
+where q is the distribution of the negative samples. gensim maximises this function by stochastic gradient ascent from
+near zero, and stops early. Early stopping after steps of total length T has a similar effect as a ridge penalty of 1/T,
+so ``ridge`` is set to 1/T. The result is close to that of gensim (see docs/classifiers.md), but deterministic:
+it is the same in every process and every batch.
 """
 
 from __future__ import annotations
@@ -23,23 +23,30 @@ from countergraph.errors import InputError, check_integers
 from countergraph.graphs.pairs import Floats
 
 NEGATIVE = 5
+"""Negative samples per word, the default of gensim; ``negative`` in the formula above."""
 TOLERANCE = 1e-9
-TINY = 1e-300
-MOST_STEPS = 200
+"""A document is solved when no entry of its gradient is larger."""
+MIN_DENOMINATOR = 1e-300
+"""Prevents divisions by zero in the step lengths."""
+MAX_STEPS = 200
+"""Maximal number of gradient steps before the slower Newton method is used."""
 NEWTON_STEPS = 60
+"""Number of Newton steps."""
 
 
 class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What graph2vec and sub2vec share: from counts of words to vectors.
+    """Base class of graph2vec and sub2vec: computes vectors from word counts.
 
     Attributes
     ----------
     word_vectors_ : array (words, dimensions)
+        The word vectors v.
     noise_ : array (words,)
         ``negative * q``.
     kept_ : array (words,)
-        The share of each word's occurrences that down-sampling keeps, in expectation.
+        The expected share of the occurrences of each word that down-sampling keeps.
     ridge_ : float
+        The ridge penalty.
     """
 
     dimensions: int
@@ -61,16 +68,16 @@ class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_integers(dimensions=(self.dimensions, 1), epochs=(self.epochs, 1), random_state=(self.random_state, 0))
         if not self.learning_rate > 0 or not self.down_sampling >= 0:
             raise InputError(
-                "learning_rate must be above 0 and down_sampling at least 0, "
-                f"not {self.learning_rate} and {self.down_sampling}"
+                "learning_rate must be above 0, and down_sampling at least 0; "
+                f"got {self.learning_rate} and {self.down_sampling}"
             )
         totals = counts.sum(axis=0).astype(np.float64)
         self.word_vectors_ = self._train(counts)
         share = totals**0.75
         self.noise_ = NEGATIVE * share / share.sum()
-        self.kept_ = _kept(totals, self.down_sampling)
+        self.kept_ = _keep_probability(totals, self.down_sampling)
         words_seen = self.epochs * float((counts * self.kept_).sum(axis=1).mean())
-        self.ridge_ = 1 / (words_seen * self.learning_rate / 2)  # the rate falls linearly to 0: half of it on average
+        self.ridge_ = 1 / (words_seen * self.learning_rate / 2)  # the rate decreases linearly to 0
         seen = (counts * self.kept_).sum(axis=0)
         self._whiten(seen / seen.sum())
 
@@ -92,14 +99,14 @@ class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             alpha=self.learning_rate,
             min_alpha=0.0,
             epochs=self.epochs,
-            workers=1,  # more would make the result depend on chance
+            workers=1,  # with more workers the result is random
             seed=self.random_state,
         )
         order = [model.wv.key_to_index[word] for word in words]
         return np.asarray(model.syn1neg[order], dtype=np.float64)
 
     def _whiten(self, shares: Floats) -> None:
-        """Choose coordinates in which the problem of the average document is round, with its solution as the start."""
+        """Choose coordinates in which the Hessian of the average document is the identity; start at its solution."""
         point, hessian = self._newton(shares)
         self.unwhiten_ = np.asarray(np.linalg.inv(np.linalg.cholesky(hessian)), dtype=np.float64)
         self.whitened_ = self.word_vectors_ @ self.unwhiten_.T
@@ -110,16 +117,16 @@ class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return np.asarray(np.linalg.solve(self.unwhiten_.T, point), dtype=np.float64)
 
     def _newton(self, shares: Floats) -> tuple[Floats, Floats]:
-        """Solve the problem of one document, slowly but surely; return the solution and the Hessian there."""
+        """Solve one document by damped Newton steps, slow but robust; return the solution and the Hessian."""
         weights = shares + self.noise_
         point = np.zeros(self.dimensions)
         for _ in range(NEWTON_STEPS):
-            guesses = expit(self.word_vectors_ @ point)
-            slope = (shares - weights * guesses) @ self.word_vectors_ - self.ridge_ * point
-            curvature = (self.word_vectors_.T * (weights * guesses * (1 - guesses))) @ self.word_vectors_
+            probabilities = expit(self.word_vectors_ @ point)
+            gradient = (shares - weights * probabilities) @ self.word_vectors_ - self.ridge_ * point
+            curvature = (self.word_vectors_.T * (weights * probabilities * (1 - probabilities))) @ self.word_vectors_
             hessian = curvature + self.ridge_ * np.eye(self.dimensions)
-            step = np.linalg.solve(hessian, slope)
-            point = point + step / max(1.0, float(np.abs(self.word_vectors_ @ step).max()))  # far off, small steps
+            step = np.linalg.solve(hessian, gradient)
+            point = point + step / max(1.0, float(np.abs(self.word_vectors_ @ step).max()))  # damped
         return point, hessian
 
     def _infer(self, counts: Floats) -> Floats:
@@ -130,31 +137,31 @@ class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return np.asarray(self._solve(shares) @ self.unwhiten_)
 
     def _solve(self, shares: Floats) -> Floats:
-        """Climb to the top for each document on its own, by gradient steps of Barzilai and Borwein's length."""
+        """Maximise the objective of each document independently, by gradient steps with Barzilai-Borwein lengths."""
         weights = shares + self.noise_
 
         def gradient(points: Floats, rows: NDArray[np.intp]) -> Floats:
-            guesses = expit(points @ self.whitened_.T)
-            return np.asarray((shares[rows] - weights[rows] * guesses) @ self.whitened_ - points @ self.penalty_)
+            probabilities = expit(points @ self.whitened_.T)
+            return np.asarray((shares[rows] - weights[rows] * probabilities) @ self.whitened_ - points @ self.penalty_)
 
         points = np.repeat(self.start_[None], len(shares), axis=0)
-        rows = np.arange(len(shares))  # those not yet at the top
-        slope = step = gradient(points, rows)
-        for count in range(MOST_STEPS):
+        rows = np.arange(len(shares))  # documents that have not converged
+        old = step = gradient(points, rows)
+        for iteration in range(MAX_STEPS):
             points[rows] += step
-            ahead = gradient(points[rows], rows)
-            bend = slope - ahead
-            along = np.einsum("ij,ij->i", step, bend)
-            if count % 2:  # the two lengths that Barzilai and Borwein propose, in turn
-                length = np.einsum("ij,ij->i", step, step) / np.maximum(along, TINY)
+            new = gradient(points[rows], rows)
+            change = old - new
+            product = np.einsum("ij,ij->i", step, change)
+            if iteration % 2:  # alternate between the two Barzilai-Borwein lengths
+                length = np.einsum("ij,ij->i", step, step) / np.maximum(product, MIN_DENOMINATOR)
             else:
-                length = along / np.maximum(np.einsum("ij,ij->i", bend, bend), TINY)
-            steep = np.abs(ahead).max(axis=1) > TOLERANCE
-            rows, slope, length = rows[steep], ahead[steep], length[steep]
+                length = product / np.maximum(np.einsum("ij,ij->i", change, change), MIN_DENOMINATOR)
+            unconverged = np.abs(new).max(axis=1) > TOLERANCE
+            rows, old, length = rows[unconverged], new[unconverged], length[unconverged]
             if not rows.size:
                 break
-            step = np.clip(length, 1e-3, 1e3)[:, None] * slope
-        for row in rows:  # those that still climb: unlike anything in the training data
+            step = np.clip(length, 1e-3, 1e3)[:, None] * old
+        for row in rows:  # documents that are very different from the training data
             points[row] = self._whitened(self._newton(shares[row])[0])
         return points
 
@@ -163,7 +170,7 @@ class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self.dimensions
 
 
-def _kept(totals: Floats, down_sampling: float) -> Floats:
+def _keep_probability(totals: Floats, down_sampling: float) -> Floats:
     """Return the probability with which word2vec keeps an occurrence of each word."""
     if not down_sampling:
         return np.ones_like(totals)

@@ -1,7 +1,7 @@
-"""sub2vec (Adhikari et al. 2018), "neighbourhood" variant: the vertices that a long random walk visits, and PV-DBOW.
+"""sub2vec (Adhikari et al. 2018), "neighbourhood" variant: PV-DBOW on the ROIs that a long random walk visits.
 
-A walk of 100 000 steps visits a vertex almost exactly as often as expected, and the expectation is known: within the
-connected component where the walk starts, in proportion to the degree. So nothing is walked here.
+In a walk of 100 000 steps the number of visits of an ROI is close to its expectation, which is known: within the
+connected component where the walk starts, it is proportional to the degree. Therefore no walk is simulated.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from countergraph.graphs.pairs import Bits, Floats, pair_ends, roi_count
 
 
 class Sub2Vec(PvDbow):
-    """Embed a graph by where a random walk on it spends its time. The defaults are the paper's settings.
+    """Embed a graph by the expected visits of a random walk. The defaults are the paper's settings.
 
     Parameters
     ----------
     dimensions
-        The length of a vector.
+        The length of the embedding vector.
     walk_length
-        Steps of the walk that the vectors stand for.
+        The number of steps of the walk.
     sample_length
-        Words for each graph in one epoch of training. gensim itself cuts a document after 10 000 words; as the words
-        of a walk come in no telling order, a tenth of that trains the same vectors in a tenth of the time.
+        Number of words of each graph in one epoch of training. gensim uses at most 10 000 words of a document. The
+        order of the words carries no information, so a tenth of that gives the same vectors in a tenth of the time.
     epochs, learning_rate, down_sampling
-        As gensim understands them; down-sampling as in its default.
+        Parameters of the training with gensim.
     random_state
-        Seed of the training.
+        The random seed of the training.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Sub2Vec(PvDbow):
         edges = np.asarray(validate_data(self, X, dtype="numeric"), dtype=np.bool_)
         check_integers(walk_length=(self.walk_length, 1), sample_length=(self.sample_length, 1))
         visits = expected_visits(edges)
-        # Rounding the running sum keeps every document at the same length; one extra visit keeps every vertex a word.
+        # Rounding the cumulative sum gives all documents the same length. The extra visits make every ROI a word.
         ends = np.rint(np.cumsum(visits, axis=1) * min(self.sample_length, self.walk_length))
         counts = np.diff(ends, axis=1, prepend=0).astype(np.int64)
         counts[0] += counts.sum(axis=0) == 0
@@ -68,24 +68,24 @@ class Sub2Vec(PvDbow):
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
-        """Embed edge vectors (graphs, pairs); the same vector for the same graph, always."""
+        """Embed edge vectors (graphs, pairs). The result is deterministic."""
         check_is_fitted(self)
         edges = np.asarray(validate_data(self, X, reset=False, dtype="numeric"), dtype=np.bool_)
         return self._infer(expected_visits(edges) * self.walk_length)
 
 
 def expected_visits(edges: Bits) -> Floats:
-    """Return the share of a long walk's steps that each vertex gets, shape (graphs, n).
+    """Return the expected share of the steps of a long random walk at each ROI, shape (graphs, n).
 
-    The walk starts at a random vertex and never leaves its component; on a vertex without neighbours it stands still.
+    The walk starts at a random ROI and stays in its connected component; at an ROI without edges it does not move.
     """
     n, m = roi_count(edges.shape[1]), len(edges)
     first, second = pair_ends(n)
     graph, pair = np.nonzero(edges)
     a, b = graph * n + first[pair], graph * n + second[pair]
     degrees = np.bincount(a, minlength=m * n) + np.bincount(b, minlength=m * n)
-    network = coo_matrix((np.ones(a.size, dtype=np.int8), (a, b)), shape=(m * n, m * n)).tocsr()
-    _, component = connected_components(network, directed=False)
+    union = coo_matrix((np.ones(a.size, dtype=np.int8), (a, b)), shape=(m * n, m * n)).tocsr()
+    _, component = connected_components(union, directed=False)
     size = np.bincount(component)[component]
     volume = np.bincount(component, weights=degrees)[component]
     share = np.where(degrees > 0, degrees / np.maximum(volume, 1), 1.0)

@@ -1,4 +1,4 @@
-"""Training a black box, choosing one, and saying honestly how good it is."""
+"""Train and select models, and measure their accuracy by cross-validation."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats
 
 FOLDS = 5
-Progress = Callable[[int, int], None]
-"""Called with the numbers of finished and of all fits of an embedding."""
+"""Number of cross-validation folds, as in the paper."""
+FitCallback = Callable[[int, int], None]
+"""Called with the number of finished fits of the embedding and the total number of fits."""
 
 
 def train(
@@ -27,23 +28,23 @@ def train(
     kind: str = "contrast-subgraphs",
     classifier: str | None = None,
     *,
-    progress: Progress | None = None,
+    progress: FitCallback | None = None,
     **settings: Any,  # noqa: ANN401
 ) -> Model:
-    """Train a black box with given settings, and measure its accuracy on graphs that it did not see.
+    """Train a model with the given settings, and measure its accuracy on held-out graphs.
 
     Parameters
     ----------
     data
-        The graphs and labels to learn from.
+        The training graphs and labels.
     kind
-        A name in `countergraph.MODELS`.
+        The kind of model, a name in `countergraph.MODELS`.
     classifier
         A name in `countergraph.CLASSIFIERS`; by default the paper's choice for this kind.
     progress
-        Called after each fit with the numbers of finished and of all fits.
+        Called after each fit with the number of finished fits and the total number of fits.
     **settings
-        Of the embedding (``MODELS[kind].settings``). The paper's settings are the defaults.
+        Settings of the embedding (see ``MODELS[kind].settings``). The defaults are the paper's settings.
     """
     chosen = _kind(kind)
     name = classifier or chosen.classifier
@@ -57,28 +58,28 @@ def select(
     kind: str = "contrast-subgraphs",
     *,
     classifiers: Sequence[str] | None = None,
-    progress: Progress | None = None,
+    progress: FitCallback | None = None,
     **settings: Any,  # noqa: ANN401
 ) -> Model:
-    """Train the classifier and embedding size that do best on unseen graphs, as the paper's appendix describes.
+    """Select the classifier and embedding size with the best accuracy on held-out graphs, as in the paper's appendix.
 
-    The embedding is fitted anew within each of 5 stratified folds, so nothing of a held-out graph is known to it.
+    The embedding is fitted again within each of 5 stratified folds, so it never uses held-out graphs.
 
     Parameters
     ----------
     classifiers
-        Which to compare; by default svm, knn and forest, as in the paper, and for raw edges logistic regression too.
+        The classifiers to compare; by default svm, knn and forest, as in the paper, and also logistic for raw-edges.
     data, kind, progress, **settings
-        As in `train`; a ``dimensions`` that is given is not chosen.
+        As in `train`. If ``dimensions`` is given, the embedding size is not selected.
 
     Returns
     -------
     Model
-        With ``accuracy.chosen_from`` candidates compared. Among equals the first wins.
+        The best candidate; the first one in case of a tie. ``accuracy.chosen_from`` is the number of candidates.
     """
     chosen = _kind(kind)
-    usual = ["svm", "knn", "forest", *(["logistic"] if chosen.embedding is None else [])]
-    names = usual if classifiers is None else list(classifiers)
+    default = ["svm", "knn", "forest", *(["logistic"] if chosen.embedding is None else [])]
+    names = default if classifiers is None else list(classifiers)
     _check(data, names)
     complete = _settings(data, kind, settings)
     sizes = [{**complete, "dimensions": size} for size in chosen.dimensions if "dimensions" not in settings]
@@ -93,12 +94,12 @@ def _kind(kind: str) -> ModelKind:
     return MODELS[kind]
 
 
-def _settings(data: GraphDataset, kind: str, given: dict[str, Any]) -> dict[str, Any]:
+def _settings(data: GraphDataset, kind: str, overrides: dict[str, Any]) -> dict[str, Any]:
     known = MODELS[kind].settings
-    for name in given:
+    for name in overrides:
         if name not in known:
-            raise InputError(f"{kind} has no setting {name!r}; it takes {', '.join(known) or 'none'}")
-    return {**known, **MODELS[kind].paper.get(data.about.get("cohort", ""), {}), **given}
+            raise InputError(f"unknown setting {name!r} of {kind}. Supported: {', '.join(known) or 'none'}")
+    return {**known, **MODELS[kind].paper.get(data.about.get("cohort", ""), {}), **overrides}
 
 
 def _check(data: GraphDataset, classifiers: list[str]) -> None:
@@ -107,7 +108,7 @@ def _check(data: GraphDataset, classifiers: list[str]) -> None:
             raise unknown_name("classifier", name, CLASSIFIERS)
     sizes = data.class_sizes[data.class_sizes > 0]
     if len(sizes) < 2 or sizes.min() < FOLDS:
-        raise InputError(f"training needs at least two classes, and {FOLDS} graphs of each; the data has {data!r}")
+        raise InputError(f"training needs at least two classes with at least {FOLDS} graphs each; got {data!r}")
 
 
 def _candidates(
@@ -115,21 +116,21 @@ def _candidates(
     kind: str,
     classifiers: list[str],
     settings: list[dict[str, Any]],
-    progress: Progress | None,
+    progress: FitCallback | None,
 ) -> list[Model]:
-    """Train every classifier on every setting of the embedding, each of which is fitted once for each fold."""
-    tell = progress or (lambda done, total: None)
+    """Train every classifier with every setting; each embedding is fitted once per fold and once on all data."""
+    notify = progress or (lambda done, total: None)
     models, total = [], len(settings) * (FOLDS + 1)
     for number, each in enumerate(settings):
         fits = 0
 
-        def fitted(number: int = number) -> None:
+        def on_fit(number: int = number) -> None:
             nonlocal fits
             fits += 1
-            tell(number * (FOLDS + 1) + fits, total)
+            notify(number * (FOLDS + 1) + fits, total)
 
         embedding = MODELS[kind].embedding
-        measured = _measure(None if embedding is None else embedding(**each), classifiers, data, fitted)
+        measured = _measure(None if embedding is None else embedding(**each), classifiers, data, on_fit)
         for name, (estimator, accuracy) in measured.items():
             about = (data.classes, data.n_rois, data.atlas.name, data.fingerprint)
             settings_of = {"classifier": name, **each}
@@ -138,37 +139,37 @@ def _candidates(
 
 
 def _measure(
-    embedding: BaseEstimator | None, classifiers: list[str], data: GraphDataset, fitted: Callable[[], None]
+    embedding: BaseEstimator | None, classifiers: list[str], data: GraphDataset, on_fit: Callable[[], None]
 ) -> dict[str, tuple[Pipeline, Accuracy]]:
-    """Fit pipelines to all of ``data``, and measure them by fitting everything anew within each fold."""
+    """Fit pipelines to all of ``data``, and measure their accuracy by cross-validation of the whole pipeline."""
     edges, labels = data.edges, data.labels
-    answers = {name: np.empty_like(labels) for name in classifiers}
+    predictions = {name: np.empty_like(labels) for name in classifiers}
     scores = {name: np.full(len(data), np.nan) for name in classifiers}
-    for seen, unseen in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(edges, labels):
-        for name, pipeline in _pipelines(embedding, classifiers, data.subset(seen)):
-            answers[name][unseen] = pipeline.predict(edges[unseen])
-            scores[name][unseen] = _score(pipeline, edges[unseen]) if len(data.classes) == 2 else np.nan
-        fitted()
+    for training, held_out in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(edges, labels):
+        for name, pipeline in _pipelines(embedding, classifiers, data.subset(training)):
+            predictions[name][held_out] = pipeline.predict(edges[held_out])
+            scores[name][held_out] = _score(pipeline, edges[held_out]) if len(data.classes) == 2 else np.nan
+        on_fit()
     measured = {}
     for name, pipeline in _pipelines(embedding, classifiers, data):
         measured[name] = (
             pipeline,
             Accuracy(
                 training=float(accuracy_score(labels, pipeline.predict(edges))),
-                cross_validated=float(accuracy_score(labels, answers[name])),
-                balanced=float(balanced_accuracy_score(labels, answers[name])),
+                cross_validated=float(accuracy_score(labels, predictions[name])),
+                balanced=float(balanced_accuracy_score(labels, predictions[name])),
                 auc=float(roc_auc_score(labels, scores[name])) if len(data.classes) == 2 else None,
                 majority=float(data.class_sizes.max() / len(data)),
             ),
         )
-    fitted()
+    on_fit()
     return measured
 
 
 def _pipelines(
     embedding: BaseEstimator | None, classifiers: list[str], data: GraphDataset
 ) -> Iterator[tuple[str, Pipeline]]:
-    """Fit the embedding once, and each classifier on what it makes of the graphs."""
+    """Fit the embedding once, and each classifier on the embedded graphs."""
     steps = [] if embedding is None else [("embedding", clone(embedding).fit(data.edges, data.labels))]
     vectors = steps[0][1].transform(data.edges) if steps else data.edges
     for name in classifiers:
@@ -176,7 +177,7 @@ def _pipelines(
 
 
 def _score(pipeline: Pipeline, edges: Any) -> Floats:  # noqa: ANN401
-    """Return a number that is larger the more a graph looks like class 1."""
+    """Return a score of each graph that increases with the confidence in class 1."""
     if hasattr(pipeline, "decision_function"):
         return np.asarray(pipeline.decision_function(edges))
     return np.asarray(pipeline.predict_proba(edges)[:, 1])

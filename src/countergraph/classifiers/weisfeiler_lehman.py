@@ -1,8 +1,9 @@
-"""Weisfeiler-Lehman labels of a whole batch of graphs, as integer matrix work.
+"""Weisfeiler-Lehman labels of a batch of graphs, computed by integer matrix products.
 
-A vertex starts with its degree as label. In each round its new label stands for its own label and the multiset of its
-neighbours' labels (Shervashidze et al., JMLR 2011). Labels are 64-bit hashes, and the multiset is hashed by a sum, so
-a round is one matrix product. Two different neighbourhoods get the same label with a probability of about 2^-64.
+The initial label of an ROI is its degree. In each round, the new label identifies the old label and the multiset of the
+labels of the neighbours (Shervashidze et al., JMLR 2011). Labels are 64-bit hashes, and the hash of a multiset is a
+sum, so a round is one matrix product. The probability that two different neighbourhoods get the same label is about
+2^-64.
 """
 
 from __future__ import annotations
@@ -16,24 +17,24 @@ Labels = NDArray[np.uint64]
 
 
 def weisfeiler_lehman(edges: Bits, rounds: int) -> list[Labels]:
-    """Return the labels of every vertex after 0, 1, ..., ``rounds`` rounds, each of shape (graphs, n).
+    """Return the labels of every ROI after 0, 1, ..., ``rounds`` rounds, each of shape (graphs, n).
 
-    Labels of different rounds never coincide.
+    Labels of different rounds are different.
     """
     matrices = to_adjacency(edges)
-    labels = [_mixed(matrices.sum(axis=-1, dtype=np.uint64), salt=0)]
+    labels = [_mix(matrices.sum(axis=-1, dtype=np.uint64), salt=0)]
     neighbours = matrices.astype(np.float64) if rounds else np.empty(0)
     for round_ in range(1, rounds + 1):
-        own, hashed = _mixed(labels[-1], 3 * round_), _mixed(labels[-1], 3 * round_ + 1)
-        # Sums of up to 2^20 numbers of 32 bits are exact in a double.
+        own, hashed = _mix(labels[-1], 3 * round_), _mix(labels[-1], 3 * round_ + 1)
+        # Sums of up to 2^20 32-bit numbers are exact in double precision.
         halves = np.stack([hashed & np.uint64(0xFFFFFFFF), hashed >> np.uint64(32)], axis=-1).astype(np.float64)
         low, high = np.moveaxis((neighbours @ halves).astype(np.uint64), -1, 0)
-        labels.append(_mixed(own + low + (high << np.uint64(32)), 3 * round_ + 2))
+        labels.append(_mix(own + low + (high << np.uint64(32)), 3 * round_ + 2))
     return labels
 
 
-def _mixed(values: Labels, salt: int) -> Labels:
-    """Scramble 64-bit numbers (the finaliser of splitmix64), differently for each salt."""
+def _mix(values: Labels, salt: int) -> Labels:
+    """Hash 64-bit numbers with the finaliser of splitmix64; every salt gives another hash function."""
     mixed = values + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 % 2**64)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

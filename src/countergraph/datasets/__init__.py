@@ -1,1 +1,1 @@
-"""Where graphs come from: named cohorts, folders of matrices, our own files, and the synthetic cohort."""
+"""Load datasets: named cohorts, folders of matrices, dataset files, and the synthetic cohort."""

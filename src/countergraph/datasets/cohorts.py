@@ -12,19 +12,21 @@ from countergraph.datasets.folder import load_folder, named_atlas
 from countergraph.errors import FileError, NotFoundError
 from countergraph.graphs.binarize import binarize as binarize_weights
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.files import UNREADABLE
+from countergraph.graphs.files import READ_ERRORS
 from countergraph.graphs.pairs import Floats
 
 ROOT_VARIABLE = "COUNTERGRAPH_DATA"
+"""The environment variable with the default folder of the cohorts."""
 
 
 def load_asd(root: str | Path | None = None) -> GraphDataset:
-    """Load the ABIDE children: 52 typically developing (TD), 49 with autism (ASD), 116 AAL regions.
+    """Load the ABIDE children: 52 typically developing (TD), 49 with autism (ASD), 116 AAL ROIs.
 
     Parameters
     ----------
     root
-        The folder that holds ``asd/{asd,td}/SUBJECT.txt``; by default where ``COUNTERGRAPH_DATA`` points.
+        The folder that contains ``asd/{asd,td}/SUBJECT.txt``; by default the value of the environment variable
+        ``COUNTERGRAPH_DATA``.
     """
     folder = cohort_folder("asd", root)
     data = load_folder(folder, atlas="aal116", control="td")
@@ -41,14 +43,15 @@ def load_asd(root: str | Path | None = None) -> GraphDataset:
 
 
 def load_adhd(root: str | Path | None = None, *, binarize: str = "percentile:90") -> GraphDataset:
-    """Load the ADHD-200 cohort: 330 typically developing (TD), 190 with ADHD, 190 CC200 regions.
+    """Load the ADHD-200 cohort: 330 typically developing (TD), 190 with ADHD, 190 CC200 ROIs.
 
     Parameters
     ----------
     root
-        The folder that holds ``adhd/correlations.npz``; by default where ``COUNTERGRAPH_DATA`` points.
+        The folder that contains ``adhd/correlations.npz``; by default the value of the environment variable
+        ``COUNTERGRAPH_DATA``.
     binarize
-        How correlations become edges; the default is the paper's.
+        The rule that converts correlations to edges (see `countergraph.binarize`); the default is that of the paper.
     """
     folder = cohort_folder("adhd", root)
     try:
@@ -58,7 +61,7 @@ def load_adhd(root: str | Path | None = None, *, binarize: str = "percentile:90"
             (folder / f"{file}.txt").read_text(encoding="utf-8").splitlines()
             for file in ("subject_labels_list", "ages_list", "genders_list")
         )
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         raise FileError(f"{folder}: cannot be read as the ADHD-200 cohort ({error})") from error
     try:
         return _adhd(folder, names, weights, binarize, diagnoses, ages, sexes)
@@ -94,14 +97,14 @@ def _adhd(
 
 
 def cohort_folder(name: str, root: str | Path | None) -> Path:
-    """Find where a cohort lies, or say how to tell."""
+    """Return the folder of a cohort; raise `NotFoundError` if it does not exist."""
     base = root if root is not None else os.environ.get(ROOT_VARIABLE)
     if base is None:
         raise NotFoundError(
-            f"the cohort {name!r} is not part of the package: give the folder that holds {name}/ as root= "
-            f"(--root on the command line), or set {ROOT_VARIABLE}"
+            f"the cohort {name!r} is not part of the package; pass the folder that contains {name}/ as root= "
+            f"(--root on the command line), or set the environment variable {ROOT_VARIABLE}"
         )
     folder = Path(base) / name
     if not folder.is_dir():
-        raise NotFoundError(f"the cohort {name!r} is not in {base}: there is no folder {folder}")
+        raise NotFoundError(f"the cohort {name!r} is not in {base}: the folder {folder} does not exist")
     return folder

@@ -1,4 +1,4 @@
-"""Folders of matrices: one for each class, one with a table of labels, or raw files of the USC connectome database."""
+"""Load folders of matrices: one folder per class, one folder and a table of labels, or raw UMCD files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from countergraph.datasets.labels import as_labels, coded, order_classes, subject_of
+from countergraph.datasets.labels import as_labels, encode_labels, order_classes, subject_name
 from countergraph.errors import FileError, InputError
 from countergraph.graphs.atlas import Atlas, load_atlas
 from countergraph.graphs.binarize import binarize as binarize_weights
@@ -17,6 +17,7 @@ from countergraph.graphs.files import MATRIX_READERS, read_matrix
 from countergraph.graphs.pairs import Bits, Floats, as_edge_vector, roi_count, upper_triangle
 
 UMCD_MATRIX = "_connectivity_matrix_file.txt"
+"""How the names of matrix files of the USC Multimodal Connectivity Database (UMCD) end."""
 
 
 def load_folder(
@@ -27,7 +28,7 @@ def load_folder(
     binarize: str | None = None,
     control: str | None = None,
 ) -> GraphDataset:
-    """Load a folder that has one folder of matrices for each class, or all matrices beside each other.
+    """Load a folder with one subfolder of matrices per class, or a folder with all matrices and a table of labels.
 
     Parameters
     ----------
@@ -37,39 +38,41 @@ def load_folder(
     labels
         The class of each subject by name, as a mapping or the path of a table (see `read_labels`).
     atlas
-        An `Atlas`, ``"aal116"``, or the path of a table (see `load_atlas`); by default the regions are called what the
-        columns of the files are, or numbered.
+        An `Atlas`, ``"aal116"``, or the path of a table (see `load_atlas`). By default the ROIs get the names of the
+        columns of the files or, if these have no names, numbers.
     binarize
-        A rule such as ``"percentile:90"`` for weighted matrices (see `countergraph.binarize`); without one the
-        matrices must hold only 0 and 1.
+        A rule such as ``"percentile:90"`` for weighted matrices (see `countergraph.binarize`). Without a rule the
+        matrices must contain only 0 and 1.
     control
-        The class that gets label 0. By default a class with a usual name of a control group, such as TD or control;
-        otherwise the first in alphabetical order.
+        The class that gets label 0. By default the class with a common name of a control group, such as TD or
+        control, otherwise the first class in alphabetical order.
     """
     folder = Path(folder)
     about = {"source": folder.name, "binarize": binarize}
     if labels is not None:
         paths = [path for path in _matrix_files(folder) if not _same_file(path, labels)]
         if not paths:
-            raise FileError(f"{folder}: has no matrices ({', '.join(MATRIX_READERS)}) to label")
-        given = as_labels(labels)
-        names = [subject_of(path.stem, given) for path in paths]
-        codes, classes = coded(folder, names, given, control)
-        edges, regions = _read_graphs(paths, binarize, resolve_atlas(atlas))
-        return _dataset(folder, edges, codes, names, classes, regions, about)
-    groups = {each.name: _matrix_files(each) for each in sorted(folder.iterdir()) if each.is_dir() and _shown(each)}
+            raise FileError(f"{folder}: contains no matrices ({', '.join(MATRIX_READERS)}){_unknown_formats([folder])}")
+        labels_by_name = as_labels(labels)
+        names = [subject_name(path.stem, labels_by_name) for path in paths]
+        codes, classes = encode_labels(folder, names, labels_by_name, control)
+        edges, used_atlas = _read_graphs(paths, binarize, resolve_atlas(atlas))
+        return _dataset(folder, edges, codes, names, classes, used_atlas, about)
+    subfolders = [each for each in sorted(folder.iterdir()) if each.is_dir() and not _is_hidden(each)]
+    groups = {each.name: _matrix_files(each) for each in subfolders}
     groups = {name: paths for name, paths in groups.items() if paths}
     if len(groups) < 2:
         raise FileError(
-            f"{folder}: needs at least two folders of matrices ({', '.join(MATRIX_READERS)}), one for each class, "
-            f"or labels= (a mapping or a CSV file) for matrices beside each other; found {', '.join(groups) or 'none'}"
+            f"{folder}: needs at least two subfolders of matrices ({', '.join(MATRIX_READERS)}), one for each class, "
+            "or labels= (a mapping or the path of a table) if all matrices are in the folder itself; "
+            f"found {', '.join(groups) or 'no subfolders of matrices'}{_unknown_formats([folder, *subfolders])}"
         )
     classes = order_classes(list(groups), control)
     paths = [path for name in classes for path in groups[name]]
     codes = [label for label, name in enumerate(classes) for _ in groups[name]]
     names = [path.stem for path in paths]
-    edges, regions = _read_graphs(paths, binarize, resolve_atlas(atlas))
-    return _dataset(folder, edges, codes, names, classes, regions, about)
+    edges, used_atlas = _read_graphs(paths, binarize, resolve_atlas(atlas))
+    return _dataset(folder, edges, codes, names, classes, used_atlas, about)
 
 
 def load_umcd(
@@ -79,42 +82,49 @@ def load_umcd(
     binarize: str = "percentile:90",
     control: str | None = None,
 ) -> GraphDataset:
-    """Load the files of the USC Multimodal Connectivity Database as they are published.
+    """Load the published files of the USC Multimodal Connectivity Database (UMCD).
 
     Parameters
     ----------
     folder
-        Holds ``SUBJECT_connectivity_matrix_file.txt`` and beside it ``..._region_names_full_file.txt`` and
-        ``..._region_xyz_centers_file.txt``, which must be the same for every subject.
+        Contains ``SUBJECT_connectivity_matrix_file.txt``, ``SUBJECT_region_names_full_file.txt`` and
+        ``SUBJECT_region_xyz_centers_file.txt`` of every subject. Names and centres must be the same for all subjects.
     labels
         The class of each subject by name, as a mapping or the path of a table (see `read_labels`).
-        The files themselves do not tell.
+        Required, because the files contain no labels.
     binarize, control
         As in `load_folder`.
     """
     folder = Path(folder)
-    given = as_labels(labels)
+    labels_by_name = as_labels(labels)
     paths = sorted(folder.glob(f"*{UMCD_MATRIX}"))
     names = [path.name.removesuffix(UMCD_MATRIX) for path in paths]
     if not paths:
-        raise FileError(f"{folder}: has no file that ends in {UMCD_MATRIX}")
-    codes, classes = coded(folder, names, given, control)
+        raise FileError(f"{folder}: contains no file whose name ends in {UMCD_MATRIX}")
+    codes, classes = encode_labels(folder, names, labels_by_name, control)
     atlases = [_umcd_atlas(folder, name) for name in names]
     for name, each in zip(names, atlases, strict=True):
         if each != atlases[0]:
-            raise FileError(f"{folder}: the regions of {name} are not those of {names[0]}")
+            raise FileError(f"{folder}: {name} has other ROIs than {names[0]}; all subjects must have the same")
     about = {"source": "USC Multimodal Connectivity Database", "binarize": binarize}
     edges, _ = _read_graphs(paths, binarize, atlases[0])
     return _dataset(folder, edges, codes, names, classes, atlases[0], about)
 
 
 def _matrix_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.suffix.lower() in MATRIX_READERS and _shown(path))
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in MATRIX_READERS and not _is_hidden(path))
 
 
-def _shown(path: Path) -> bool:
-    """Tell whether a file or folder is meant to be seen: many systems leave hidden ones beside others."""
-    return not path.name.startswith(".")
+def _is_hidden(path: Path) -> bool:
+    """Check whether a file or folder is hidden; some systems create hidden files in every folder."""
+    return path.name.startswith(".")
+
+
+def _unknown_formats(folders: list[Path]) -> str:
+    """Return a hint for an error message: the suffixes of the files that are not matrices, if there are any."""
+    files = [path for folder in folders for path in folder.iterdir() if path.is_file() and not _is_hidden(path)]
+    suffixes = sorted({repr(path.suffix) for path in files if path.suffix.lower() not in MATRIX_READERS})
+    return f"; files of unknown format are ignored: {', '.join(suffixes)}" if suffixes else ""
 
 
 def _same_file(path: Path, labels: Mapping[str, str] | str | Path) -> bool:
@@ -122,49 +132,49 @@ def _same_file(path: Path, labels: Mapping[str, str] | str | Path) -> bool:
 
 
 def resolve_atlas(atlas: Atlas | str | Path | None) -> Atlas | None:
-    """Turn what a user may call an atlas into one."""
+    """Return the atlas for an `Atlas`, the name of a built-in atlas, or the path of a table; None for None."""
     if atlas is None or isinstance(atlas, Atlas):
         return atlas
     if str(atlas).lower().replace("-", "") in ("aal", "aal116"):
         return load_atlas("aal116")
     if not Path(atlas).is_file():
-        raise InputError(f"atlas must be 'aal116' or the path of a table of regions; {str(atlas)!r} is neither")
+        raise InputError(f"atlas must be 'aal116' or the path of a table of ROIs; {str(atlas)!r} is neither")
     return load_atlas(Path(atlas))
 
 
 def _read_graphs(paths: list[Path], binarize: str | None, atlas: Atlas | None) -> tuple[Bits, Atlas | None]:
-    """Read matrices of the same regions; where no atlas names them, the files may."""
+    """Read matrices of the same ROIs; without an atlas, the ROI names are read from the files if they contain any."""
     graphs: list[Bits] = []
-    named: dict[Path, tuple[str, ...]] = {}
+    names_by_path: dict[Path, tuple[str, ...]] = {}
     for path in paths:
         matrix, names = read_matrix(path)
         edges = _to_edges(path, matrix, binarize)
         if graphs and edges.size != graphs[0].size:
             raise FileError(
-                f"{path}: has {len(matrix)} regions, but {paths[0].name} has {roi_count(graphs[0].size)}; "
-                "all must have the same"
+                f"{path}: has {len(matrix)} ROIs, but {paths[0].name} has {roi_count(graphs[0].size)}; "
+                "all matrices must have the same number of ROIs"
             )
         graphs.append(edges)
         if names is not None:
-            named[path] = names
-    _check_names(named, atlas)
-    if atlas is None and len(named) == len(paths):
-        atlas = Atlas(named[paths[0]], name=f"{len(matrix)} named regions")
+            names_by_path[path] = names
+    _check_roi_names(names_by_path, atlas)
+    if atlas is None and len(names_by_path) == len(paths):
+        atlas = Atlas(names_by_path[paths[0]], name=f"{len(matrix)} named regions")
     return np.stack(graphs), atlas
 
 
-def _check_names(named: dict[Path, tuple[str, ...]], atlas: Atlas | None) -> None:
-    """Refuse files whose regions are in another order than those of the atlas or, without one, of the first file."""
-    if not named:
+def _check_roi_names(names_by_path: dict[Path, tuple[str, ...]], atlas: Atlas | None) -> None:
+    """Raise `FileError` if the ROIs of a file are in another order than in the atlas (default: the first file)."""
+    if not names_by_path:
         return
-    first = next(iter(named))
-    known, whose = (named[first], first.name) if atlas is None else (atlas.names, f"atlas {atlas.name}")
-    for path, names in named.items():
-        if names != known and (atlas is None or sorted(names) == sorted(known)):
-            at = next(at for at, (one, other) in enumerate(zip(names, known, strict=True)) if one != other)
+    first = next(iter(names_by_path))
+    expected, source = (names_by_path[first], first.name) if atlas is None else (atlas.names, f"atlas {atlas.name}")
+    for path, names in names_by_path.items():
+        if names != expected and (atlas is None or sorted(names) == sorted(expected)):
+            column = next(i for i, (own, other) in enumerate(zip(names, expected, strict=True)) if own != other)
             raise FileError(
-                f"{path}: the regions are not those of {whose}, or in another order: column {at} is "
-                f"{names[at]!r}, not {known[at]!r}"
+                f"{path}: the ROIs differ from those of {source}, or are in another order: column {column} is "
+                f"{names[column]!r}, not {expected[column]!r}"
             )
 
 
@@ -198,7 +208,7 @@ def _umcd_atlas(folder: Path, name: str) -> Atlas:
 
 
 def named_atlas(names_file: Path, centres_file: Path, title: str) -> Atlas:
-    """Read an atlas of names such as "Left Frontal Pole", which tell the side and the part of the brain."""
+    """Read an atlas with names such as "Left Frontal Pole", which contain the hemisphere and the network."""
     names = [name or "unnamed" for name in _lines(names_file)]
     sides = [name.split()[0] if name.split()[0] in ("Left", "Right") else "" for name in names]
     try:
@@ -212,7 +222,7 @@ def named_atlas(names_file: Path, centres_file: Path, title: str) -> Atlas:
         )
     except ValueError as error:
         raise FileError(
-            f"{centres_file}: does not hold a point for each region of {names_file.name} ({error})"
+            f"{centres_file}: must contain one point (x y z) for each ROI of {names_file.name} ({error})"
         ) from None
 
 

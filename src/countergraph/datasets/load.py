@@ -1,4 +1,4 @@
-"""One door to all graphs: `load_dataset`."""
+"""`load_dataset`: load a dataset from any supported source."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ DATASETS: dict[str, Callable[..., GraphDataset]] = {
     "asd": load_asd,
     "adhd": load_adhd,
 }
+"""The datasets that `load_dataset` loads by name."""
 
 
 def load_dataset(source: str | Path, **options: Any) -> GraphDataset:  # noqa: ANN401
@@ -27,22 +28,28 @@ def load_dataset(source: str | Path, **options: Any) -> GraphDataset:  # noqa: A
     Parameters
     ----------
     source
-        ``"asd"``, ``"adhd"`` or ``"synthetic"``; the path of a file that `save_dataset` wrote; the path of a folder
-        with one folder of matrices for each class, of one with all matrices and ``labels``, or of one with raw files of
-        the USC connectome database. Write ``"./asd"`` for a folder that is called like a cohort.
+        A name: ``"asd"``, ``"adhd"`` or ``"synthetic"``. Or the path of a file that `save_dataset` wrote. Or the path
+        of a folder: with one subfolder of matrices per class, with all matrices (needs ``labels``), or with raw files
+        of the USC Multimodal Connectivity Database (needs ``labels``). For a folder with the name of a cohort, write
+        ``"./asd"``.
     **options
-        What the source understands: ``root`` for the two real cohorts (see `load_asd`, `load_adhd`); ``labels``,
-        ``atlas``, ``binarize`` and ``control`` for folders (see `load_folder`, `load_umcd`); all of `make_cohort`.
+        The options of the source: ``root`` for the two real cohorts (see `load_asd`, `load_adhd`); ``labels``,
+        ``atlas``, ``binarize`` and ``control`` for folders (see `load_folder`, `load_umcd`); all parameters of
+        `make_cohort` for ``"synthetic"``. A dataset file has no options.
     """
     loader, arguments = _loader(source)
-    understood = [name for name in inspect.signature(loader).parameters if name not in ("folder", "path")]
+    if loader is read_dataset and options:
+        read_dataset(*arguments)  # a file that is not a dataset is the real cause of the error, not the option
+        raise InputError(
+            f"{source}: a dataset file has no options; it contains binary graphs with labels and an atlas. "
+            f"Remove {', '.join(f'{name}=' for name in options)}"
+        )
+    supported = [name for name in inspect.signature(loader).parameters if name != "folder"]
     for name in options:
-        if name not in understood:
-            raise InputError(
-                f"{str(source)!r} is loaded without an option {name!r}; it takes {', '.join(understood) or 'none'}"
-            )
+        if name not in supported:
+            raise InputError(f"unknown option {name!r} for {str(source)!r}. Supported: {', '.join(supported)}")
     if loader is load_umcd and "labels" not in options:
-        raise InputError(f"{source}: raw connectome files tell no classes; give labels= (a mapping or a table)")
+        raise InputError(f"{source}: these files contain no labels; pass labels= (a mapping or the path of a table)")
     return loader(*arguments, **options)
 
 
@@ -51,7 +58,7 @@ def _loader(source: str | Path) -> tuple[Callable[..., GraphDataset], tuple[Path
         return DATASETS[source], ()
     path = Path(source)
     if path.is_file() and path.suffix.lower() in MATRIX_READERS:
-        raise FileError(f"{path}: is one file of numbers; a dataset is a folder with a file for each subject")
+        raise FileError(f"{path}: is a single matrix file; pass the folder that contains one matrix for each subject")
     if path.is_file():
         return read_dataset, (path,)
     if path.is_dir():

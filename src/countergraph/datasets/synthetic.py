@@ -1,9 +1,9 @@
-"""A cohort with a planted answer, on the AAL atlas, that looks like a real one.
+"""A synthetic cohort with a known difference between the classes.
 
-Every subject is a short multivariate time series whose regions share latent signals: one for the whole brain, one for
-each lobe, one for each pair of left and right twins, and faint ones of the subject's own. Two sets of regions are
-planted: in controls the first set shares one more signal, in the condition the second. Correlating the series and
-keeping the strongest tenth of the pairs gives the graph.
+Every subject is a short multivariate time series whose ROIs share latent signals: one for the whole brain, one for each
+lobe, one for each pair of homologous left and right ROIs, and weak signals that only this subject has. There are two
+planted sets of ROIs: the first set shares one more signal in controls, the second set in the condition. The graph is
+the correlation matrix of the time series, binarized to the given density.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from countergraph.graphs.binarize import binarize
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, Floats, upper_triangle
 
-# Strength of each latent signal. With these the cohort resembles the ABIDE children: compare docs/datasets.md.
-GLOBAL, LOBE, TWIN, OWN, OWN_SIGNALS = 0.2, 0.45, 1.4, 0.4, 12
+GLOBAL, LOBE, HOMOLOGOUS, SUBJECT = 0.2, 0.45, 1.4, 0.4
+"""Strengths of the latent signals. With these values the cohort resembles the ABIDE children (docs/datasets.md)."""
+N_SUBJECT_SIGNALS = 12
+"""Number of signals that only one subject has."""
 
 
 def make_cohort(
@@ -30,29 +32,29 @@ def make_cohort(
     time_points: int = 120,
     seed: int = 0,
 ) -> GraphDataset:
-    """Make a synthetic cohort, half controls and half condition, in which the true difference is known.
+    """Create a synthetic cohort, half controls and half condition, with a known difference between the classes.
 
     Parameters
     ----------
     n_subjects, n_rois
-        Any numbers from 2 and from 10. With 116 regions the atlas is AAL; otherwise points on an ellipsoid.
+        At least 2 subjects and at least 10 ROIs. With 116 ROIs the atlas is AAL, otherwise points on an ellipsoid.
     density
-        The share of pairs that are connected, in every graph.
+        The share of pairs that are edges, the same in every graph.
     contrast
-        How strongly the planted regions share their signal; 0 makes the two groups alike.
+        The strength of the signal that the planted ROIs share; with 0 the classes do not differ.
     time_points
-        The length of the series; shorter is noisier.
+        The length of the time series; shorter series give noisier graphs.
     seed
-        Same seed, same cohort.
+        The random seed. The same seed gives the same cohort.
 
     Returns
     -------
     GraphDataset
-        ``about["planted"]`` maps each class name to the regions that are more connected in that class.
+        ``about["planted"]`` maps each class name to the ROIs that have more edges with each other in that class.
     """
     check_integers(n_subjects=(n_subjects, 2), n_rois=(n_rois, 10), time_points=(time_points, 3), seed=(seed, 0))
     if not 0 < density < 1 or contrast < 0:
-        raise InputError(f"density must lie between 0 and 1 and contrast be at least 0, not {density} and {contrast}")
+        raise InputError(f"density must be between 0 and 1, and contrast at least 0; got {density} and {contrast}")
     rng = np.random.default_rng(seed)
     atlas = load_atlas("aal116") if n_rois == 116 else _ellipsoid_atlas(n_rois)
     planted = rng.permutation(n_rois)[: 2 * max(3, n_rois // 6)].reshape(2, -1)
@@ -79,11 +81,11 @@ def make_cohort(
 
 
 def _anatomy(atlas: Atlas, rng: np.random.Generator) -> Floats:
-    """Return how strongly each region follows each common signal, shape (regions, signals)."""
+    """Return the loading of each ROI on each signal that all subjects share, shape (rois, signals)."""
     n = len(atlas)
     lobes = _membership(list(atlas.networks or ()))
-    twins = _membership([_without_side(name) for name in atlas.names])
-    weights = np.hstack([np.full((n, 1), GLOBAL), LOBE * lobes, TWIN * twins])
+    homologous = _membership([_without_side(name) for name in atlas.names])
+    weights = np.hstack([np.full((n, 1), GLOBAL), LOBE * lobes, HOMOLOGOUS * homologous])
     return np.asarray(weights * rng.uniform(0.5, 1.5, weights.shape))
 
 
@@ -91,10 +93,10 @@ def _correlation(
     anatomy: Floats, planted: np.ndarray, contrast: float, time_points: int, rng: np.random.Generator
 ) -> Floats:
     n = len(anatomy)
-    own = OWN * (rng.random((n, OWN_SIGNALS)) < 0.15)
+    subject = SUBJECT * (rng.random((n, N_SUBJECT_SIGNALS)) < 0.15)
     extra = np.zeros((n, 1))
     extra[planted] = contrast * rng.uniform(0.5, 1.5)
-    loadings = np.hstack([anatomy, own, extra])
+    loadings = np.hstack([anatomy, subject, extra])
     series = loadings @ rng.standard_normal((loadings.shape[1], time_points))
     series += rng.standard_normal((n, time_points))
     return np.asarray(np.corrcoef(series))
@@ -109,12 +111,12 @@ def _without_side(name: str) -> str:
 
 
 def _ellipsoid_atlas(n_rois: int) -> Atlas:
-    """Spread regions evenly over a brain-sized ellipsoid, left and right alternating as mirrored twins."""
+    """Create an atlas of ROIs on a brain-sized ellipsoid, in mirrored pairs of a left and a right ROI."""
     half = (n_rois + 1) // 2
-    turn = np.pi * (3 - 5**0.5) * np.arange(half)
+    angle = np.pi * (3 - 5**0.5) * np.arange(half)
     height = 1 - 2 * (np.arange(half) + 0.5) / half
     radius = np.sqrt(1 - height**2)
-    right = np.stack([np.abs(radius * np.cos(turn)), radius * np.sin(turn), height], axis=1) * (62, 85, 55)
+    right = np.stack([np.abs(radius * np.cos(angle)), radius * np.sin(angle), height], axis=1) * (62, 85, 55)
     centres = np.repeat(right + np.array([0, -18, 12]), 2, axis=0)[:n_rois]
     centres[::2, 0] *= -1
     lobes = [f"Zone {i * 8 // half + 1}" for i in range(half)]

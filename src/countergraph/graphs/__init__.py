@@ -1,1 +1,1 @@
-"""Graphs on a fixed set of regions: the atlas, the order of the pairs, datasets and their files."""
+"""Graphs on a fixed list of ROIs: the atlas, the order of the pairs, datasets and dataset files."""

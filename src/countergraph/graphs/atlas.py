@@ -1,4 +1,4 @@
-"""The regions of a parcellation: what each vertex means."""
+"""Atlases: names, coordinates and networks of the ROIs of a parcellation."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from countergraph.graphs.pairs import Floats
 
 @dataclass(frozen=True, eq=False)
 class Atlas:
-    """An ordered list of regions. The position of a region is its vertex number in every graph.
+    """An ordered list of ROIs. The position of an ROI in the list is its number in every graph.
 
     Parameters
     ----------
     names
-        One name for each region. Names that occur twice are numbered, so that a sentence can tell them apart.
+        One name for each ROI. Repeated names get a number, so that all names are different.
     coordinates
-        Centres in MNI space, in millimetres, shape (n, 3); None where unknown.
+        Centres in MNI space, in millimetres, shape (n, 3); None if unknown.
     hemispheres
-        "L", "R" or "" (midline) for each region; None where unknown.
+        "L", "R" or "" (midline) for each ROI; None if unknown.
     networks
-        The lobe or functional network of each ROI; None where unknown.
+        The lobe or functional network of each ROI; None if unknown.
     name
-        What the atlas is called.
+        The name of the atlas.
     """
 
     names: tuple[str, ...]
@@ -53,26 +53,26 @@ class Atlas:
     ) -> None:
         n = len(names)
         if n < 2:
-            raise InputError(f"an atlas needs at least 2 regions, not {n}")
-        for what, values in (("hemispheres", hemispheres), ("networks", networks)):
+            raise InputError(f"an atlas needs at least 2 ROIs, not {n}")
+        for argument, values in (("hemispheres", hemispheres), ("networks", networks)):
             if values is not None and len(values) != n:
-                raise InputError(f"{what} must have one entry for each of the {n} regions, not {len(values)}")
+                raise InputError(f"{argument} must have one entry for each of the {n} ROIs, not {len(values)}")
         if networks is not None and any(each is None or each != each for each in networks):
-            raise InputError("networks must be names; some are missing (None or NaN)")
+            raise InputError("networks must contain one name for each ROI; some are missing (None or NaN)")
         centres = None if coordinates is None else _centres(coordinates, n)
-        unique = _numbered([str(each) for each in names])
-        object.__setattr__(self, "names", unique)
+        unique_names = _make_unique([str(each) for each in names])
+        object.__setattr__(self, "names", unique_names)
         object.__setattr__(self, "coordinates", centres)
         object.__setattr__(self, "hemispheres", None if hemispheres is None else tuple(map(str, hemispheres)))
         object.__setattr__(self, "networks", None if networks is None else tuple(map(str, networks)))
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "_index", {each: i for i, each in enumerate(unique)})
+        object.__setattr__(self, "_index", {each: i for i, each in enumerate(unique_names)})
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __repr__(self) -> str:
-        return f"Atlas({self.name!r}, {len(self)} regions)"
+        return f"Atlas({self.name!r}, {len(self)} ROIs)"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Atlas) and self.to_dict() == other.to_dict()
@@ -81,20 +81,20 @@ class Atlas:
         return hash((self.name, self.names))
 
     def index(self, name: str) -> int:
-        """Return the vertex number of the region called ``name``."""
+        """Return the number of the ROI with this name."""
         try:
             return self._index[name]
         except KeyError:
-            raise unknown_name("region", name, self.names) from None
+            raise unknown_name("ROI", name, self.names) from None
 
     def distance(self, i: int, j: int) -> float:
-        """Return the distance between two region centres in millimetres; NaN where unknown."""
+        """Return the distance between the centres of two ROIs in millimetres; NaN if unknown."""
         if self.coordinates is None:
             return float("nan")
         return float(np.linalg.norm(self.coordinates[i] - self.coordinates[j]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists and strings, for JSON."""
+        """Return the atlas as lists and strings, for JSON."""
         return {
             "name": self.name,
             "names": list(self.names),
@@ -105,17 +105,17 @@ class Atlas:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Atlas:
-        """Make an atlas from the values that `to_dict` returned; files before 0.10 call the networks "regions"."""
+        """Create an atlas from the output of `to_dict`; files before 0.10 have the key "regions" for the networks."""
         return cls(**{"networks" if key == "regions" else key: value for key, value in plain.items()})
 
     @classmethod
     def numbered(cls, n_rois: int) -> Atlas:
-        """Make an atlas of regions of which nothing is known but their number."""
+        """Create an atlas of unnamed ROIs, called "region 0", "region 1", ...; saved models contain these names."""
         return cls([f"region {i}" for i in range(n_rois)], name=f"{n_rois} numbered regions")
 
 
 ATLASES = {"aal116": "AAL-116"}
-"""The built-in atlases: the name to load them by, and the title."""
+"""The built-in atlases: the argument of `load_atlas`, and the title."""
 
 
 def load_atlas(source: str | Path, name: str | None = None) -> Atlas:
@@ -125,10 +125,10 @@ def load_atlas(source: str | Path, name: str | None = None) -> Atlas:
     ----------
     source
         ``"aal116"``: the 116 ROIs of the AAL atlas (Tzourio-Mazoyer et al. 2002), with MNI centres and lobes. Or the
-        path of a table, separated by tabs or commas, with the column name and, optionally, the columns x, y, z,
-        hemisphere, and network or region.
+        path of a table, separated by tabs or commas. It needs a column "name". The columns "x", "y", "z",
+        "hemisphere", and "network" (or "region") are optional.
     name
-        The title of the atlas; by default the name of the file.
+        The title of the atlas; by default the name of the file without its suffix.
     """
     if str(source) in ATLASES:
         return _built_in(str(source))
@@ -144,14 +144,14 @@ def _read_table(path: Path, name: str) -> Atlas:
     try:
         lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: cannot be read as a table of regions ({error})") from error
+        raise FileError(f"{path}: cannot be read as a table of ROIs ({error})") from error
     if len(lines) < 3:
-        raise FileError(f"{path}: an atlas table needs a header and at least two regions")
+        raise FileError(f"{path}: an atlas table needs a header and at least two ROIs, one per line")
     header, *rows = (line.split("\t") for line in lines) if "\t" in lines[0] else csv.reader(lines)
     if "name" not in header:
-        raise FileError(f"{path}: an atlas table needs a column called name; it has {', '.join(header)}")
+        raise FileError(f"{path}: an atlas table needs a column 'name'; found the columns {', '.join(header)}")
     if any(len(row) != len(header) for row in rows):
-        raise FileError(f"{path}: every row of an atlas table needs {len(header)} entries")
+        raise FileError(f"{path}: every row of the atlas table needs {len(header)} entries, like the header")
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
     coordinates = None
     if {"x", "y", "z"} <= set(header):
@@ -180,15 +180,15 @@ def _centres(coordinates: ArrayLike, n: int) -> NDArray[np.float64]:
     return centres
 
 
-def _numbered(names: list[str]) -> tuple[str, ...]:
-    """Tell names that occur more than once apart by a number: Frontal Pole (1), Frontal Pole (2)."""
-    total, taken = Counter(names), set(names)
-    unique, last = [], Counter[str]()
+def _make_unique(names: list[str]) -> tuple[str, ...]:
+    """Append a number to names that occur more than once: Frontal Pole (1), Frontal Pole (2)."""
+    total, used = Counter(names), set(names)
+    unique, last_number = [], Counter[str]()
     for name in names:
         numbered = name
-        while total[name] > 1 and numbered in taken:
-            last[name] += 1
-            numbered = f"{name} ({last[name]})"
-        taken.add(numbered)
+        while total[name] > 1 and numbered in used:
+            last_number[name] += 1
+            numbered = f"{name} ({last_number[name]})"
+        used.add(numbered)
         unique.append(numbered)
     return tuple(unique)

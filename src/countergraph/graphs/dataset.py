@@ -1,4 +1,4 @@
-"""A cohort: graphs on the same regions, with a label and a name for each."""
+"""`GraphDataset`: the labelled graphs of a cohort."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from countergraph.graphs.pairs import Bits, as_edge_vectors, roi_count, to_adjac
 
 @dataclass(frozen=True, eq=False)
 class GraphDataset:
-    """Graphs on the same regions, each with a label and a name. Frozen, and checked once, here.
+    """Graphs on the same ROIs, each with a label and a name. Immutable; validated when created.
 
     Parameters
     ----------
     edges
         Shape (graphs, pairs), bool; the pairs are in the order of ``numpy.triu_indices(n, 1)``. A stack of adjacency
-        matrices (graphs, n, n) is understood too.
+        matrices (graphs, n, n) is accepted too.
     labels
-        For each graph the name of its class, or an index into ``classes``. In two groups 1 is the condition, 0 the
-        control.
+        For each graph the name of its class, or an index into ``classes``. With two classes, 0 is the control group
+        and 1 the condition.
     names
-        One distinct name for each graph; by default "graph 0", "graph 1", ...
+        One unique name for each graph; by default "graph 0", "graph 1", ...
     classes
-        What the classes are called, by label.
+        The names of the classes, by label.
     atlas
-        What the vertices mean; by default numbered regions.
+        The atlas that defines the ROIs; by default unnamed ROIs (`Atlas.numbered`).
     attributes
-        One row for each graph: age, sex, site, ... None if nothing is known.
+        A table with one row for each graph: age, sex, site, ... None if there are no attributes.
     about
-        Where the data came from, as plain values that JSON can hold.
+        The origin of the data, as JSON-serializable values.
     """
 
     edges: Bits
@@ -65,17 +65,17 @@ class GraphDataset:
         bits = as_edge_vectors(edges, "edges")
         n = roi_count(bits.shape[1])
         codes = _labels(labels, len(bits), tuple(map(str, classes)))
-        titles = tuple(f"graph {i}" for i in range(len(bits))) if names is None else tuple(map(str, names))
+        graph_names = tuple(f"graph {i}" for i in range(len(bits))) if names is None else tuple(map(str, names))
         atlas = Atlas.numbered(n) if atlas is None else atlas
         if not isinstance(atlas, Atlas):
-            raise InputError(f"atlas must be an Atlas, such as load_atlas('aal116') returns, not {atlas!r}")
+            raise InputError(f"atlas must be an Atlas, for example load_atlas('aal116'), not {atlas!r}")
         if len(atlas) != n:
-            diagonal = "" if n != len(atlas) + 1 else " (vectors with the diagonal look like one region more)"
+            hint = "" if n != len(atlas) + 1 else " (edge vectors must not contain the diagonal)"
             raise InputError(
-                f"atlas {atlas.name!r} has {len(atlas)} regions, but the graphs have {n}{diagonal}; give the atlas "
-                "they come from"
+                f"atlas {atlas.name!r} has {len(atlas)} ROIs, but the graphs have {n}{hint}; "
+                "pass the atlas of these graphs"
             )
-        _check_names(titles, len(bits))
+        _check_names(graph_names, len(bits))
         if len(set(classes)) != len(classes) or len(classes) < 2:
             raise InputError(f"classes must be at least two different names, not {tuple(classes)}")
         if attributes is not None and len(attributes) != len(bits):
@@ -83,11 +83,11 @@ class GraphDataset:
         bits.flags.writeable = codes.flags.writeable = False
         object.__setattr__(self, "edges", bits)
         object.__setattr__(self, "labels", codes)
-        object.__setattr__(self, "names", titles)
+        object.__setattr__(self, "names", graph_names)
         object.__setattr__(self, "classes", tuple(map(str, classes)))
         object.__setattr__(self, "atlas", atlas)
-        object.__setattr__(self, "attributes", None if attributes is None else _own_table(attributes, titles))
-        object.__setattr__(self, "about", MappingProxyType(_plain(about or {})))
+        object.__setattr__(self, "attributes", None if attributes is None else _copy_table(attributes, graph_names))
+        object.__setattr__(self, "about", MappingProxyType(_to_plain(about or {})))
 
     def __len__(self) -> int:
         return len(self.edges)
@@ -98,11 +98,11 @@ class GraphDataset:
 
     def __repr__(self) -> str:
         groups = ", ".join(f"{count} {name}" for name, count in zip(self.classes, self.class_sizes, strict=True))
-        return f"GraphDataset({groups}; {self.n_rois} regions of {self.atlas.name})"
+        return f"GraphDataset({groups}; {self.n_rois} ROIs of {self.atlas.name})"
 
     @property
     def n_rois(self) -> int:
-        """The number of regions of every graph."""
+        """The number of ROIs of every graph."""
         return len(self.atlas)
 
     @cached_property
@@ -114,12 +114,12 @@ class GraphDataset:
 
     @property
     def class_sizes(self) -> NDArray[np.int64]:
-        """How many graphs each class has, by label."""
+        """The number of graphs of each class, by label."""
         return np.bincount(self.labels, minlength=len(self.classes)).astype(np.int64)
 
     @cached_property
     def edge_frequencies(self) -> NDArray[np.float64]:
-        """The share of each class that has each edge, shape (classes, pairs); NaN for a class with no graph."""
+        """The share of the graphs of each class that have each edge, shape (classes, pairs); NaN for an empty class."""
         shares = np.full((len(self.classes), self.edges.shape[1]), np.nan)
         for label in np.unique(self.labels):
             shares[label] = self.edges[self.labels == label].mean(axis=0)
@@ -127,21 +127,21 @@ class GraphDataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short digest of graphs, labels and class names: the same cohort, the same fingerprint."""
+        """A short digest of graphs, labels and class names; equal cohorts have equal fingerprints."""
         digest = hashlib.sha256(repr((self.edges.shape, self.classes)).encode())
         digest.update(np.packbits(self.edges, axis=1).tobytes())
         digest.update(self.labels.tobytes())
         return digest.hexdigest()[:16]
 
     def index(self, name: str) -> int:
-        """Return the position of the graph called ``name``."""
+        """Return the position of the graph with this name."""
         try:
             return self.names.index(name)
         except ValueError:
             raise unknown_name("subject", name, self.names) from None
 
     def subset(self, which: ArrayLike | Iterable[str]) -> GraphDataset:
-        """Return some of the graphs: by position, by a boolean mask, or by name or names, in the order given."""
+        """Return a dataset of the selected graphs: by positions, by a boolean mask, or by names, in the given order."""
         which = [which] if isinstance(which, str) else which
         chosen = np.asarray(list(which) if isinstance(which, Iterable) else which)
         if chosen.dtype.kind in "UO":
@@ -149,10 +149,10 @@ class GraphDataset:
         if chosen.dtype == np.bool_ and chosen.shape != (len(self),):
             raise InputError(f"a mask must have one entry for each of the {len(self)} graphs, not {chosen.shape}")
         if chosen.ndim != 1 or chosen.dtype.kind not in "biuf" or (chosen.dtype.kind == "f" and chosen.size):
-            raise InputError(f"a subset is chosen by a list of names or positions, or by a mask, not by {which!r}")
+            raise InputError(f"a subset must be a list of names or positions, or a boolean mask, not {which!r}")
         if chosen.dtype != np.bool_ and chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self):
-            strange = chosen.max() if chosen.max() >= len(self) else chosen.min()
-            raise InputError(f"positions must lie between 0 and {len(self) - 1}, not be {strange}")
+            invalid = chosen.max() if chosen.max() >= len(self) else chosen.min()
+            raise InputError(f"positions must be between 0 and {len(self) - 1}, not {invalid}")
         rows = np.arange(len(self))[chosen] if chosen.size else np.empty(0, dtype=np.intp)
         return GraphDataset(
             self.edges[rows],
@@ -171,18 +171,18 @@ class GraphDataset:
         return save_dataset(self, path)
 
     def summary(self) -> pd.DataFrame:
-        """Return one row for each class: its graphs, their edges and density, and what is known of the people."""
+        """Return a table with one row for each class: number of graphs, edges, density and subject attributes."""
         counts = self.edges.sum(axis=1)
         rows = []
         for label, name in enumerate(self.classes):
-            own = counts[self.labels == label]
-            row: dict[str, Any] = {"class": name, "label": label, "graphs": len(own)}
-            if len(own):
+            class_counts = counts[self.labels == label]
+            row: dict[str, Any] = {"class": name, "label": label, "graphs": len(class_counts)}
+            if len(class_counts):
                 row |= {
-                    "edges (mean)": float(own.mean()),
-                    "edges (min)": int(own.min()),
-                    "edges (max)": int(own.max()),
-                    "density": float(own.mean() / self.edges.shape[1]),
+                    "edges (mean)": float(class_counts.mean()),
+                    "edges (min)": int(class_counts.min()),
+                    "edges (max)": int(class_counts.max()),
+                    "density": float(class_counts.mean() / self.edges.shape[1]),
                 }
                 row |= self._attribute_summary(self.labels == label)
             rows.append(row)
@@ -202,20 +202,20 @@ class GraphDataset:
         return summary
 
 
-def _plain(about: Mapping[str, Any]) -> dict[str, Any]:
+def _to_plain(about: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return dict(json.loads(json.dumps(dict(about))))
     except TypeError as error:
-        raise InputError(f"about must hold plain values that JSON can hold ({error})") from None
+        raise InputError(f"about must contain only JSON-serializable values ({error})") from None
 
 
-def _own_table(attributes: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
-    """Return a table of one's own, its rows in the order of the graphs if its index says whose they are."""
+def _copy_table(attributes: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
+    """Return a copy of the table; if its index contains names, the rows are sorted in the order of the graphs."""
     if any(isinstance(each, str) for each in attributes.index):
         if set(attributes.index) != set(names):
             raise InputError(
-                "the index of attributes must be the names of the graphs, if it is names at all; "
-                "reset_index(drop=True) takes the rows as they come"
+                "the index of attributes must contain the names of the graphs; if the rows are already in the order of "
+                "the graphs, pass attributes.reset_index(drop=True)"
             )
         attributes = attributes.loc[list(names)]
     table = attributes.reset_index(drop=True).copy()
@@ -224,24 +224,24 @@ def _own_table(attributes: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame
 
 
 def _labels(labels: ArrayLike, n_graphs: int, classes: tuple[str, ...]) -> NDArray[np.int64]:
-    given = np.asarray(labels)
-    if given.shape != (n_graphs,):
-        raise InputError(f"labels must have one entry for each of the {n_graphs} graphs, not shape {given.shape}")
-    if given.size and all(isinstance(label, str) and label in classes for label in given.tolist()):
-        return np.array([classes.index(label) for label in given.tolist()], dtype=np.int64)
-    right = [label in range(len(classes)) for label in given.tolist()]
-    if not all(right):
-        wrong = given.tolist()[right.index(False)]
+    array = np.asarray(labels)
+    if array.shape != (n_graphs,):
+        raise InputError(f"labels must have one entry for each of the {n_graphs} graphs, not shape {array.shape}")
+    if array.size and all(isinstance(label, str) and label in classes for label in array.tolist()):
+        return np.array([classes.index(label) for label in array.tolist()], dtype=np.int64)
+    valid = [label in range(len(classes)) for label in array.tolist()]
+    if not all(valid):
+        invalid = array.tolist()[valid.index(False)]
         raise InputError(
-            f"labels must be integers from 0 to {len(classes) - 1}, or the names {', '.join(classes)}; "
-            f"{wrong!r} is neither"
+            f"labels must be integers from 0 to {len(classes) - 1}, or the class names {', '.join(classes)}; "
+            f"{invalid!r} is neither"
         )
-    return given.astype(np.int64)
+    return array.astype(np.int64)
 
 
 def _check_names(names: tuple[str, ...], n_graphs: int) -> None:
     if len(names) != n_graphs:
         raise InputError(f"names must have one entry for each of the {n_graphs} graphs, not {len(names)}")
     if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"subject names must differ; {twice!r} occurs {names.count(twice)} times")
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"subject names must be unique; {repeated!r} occurs {names.count(repeated)} times")

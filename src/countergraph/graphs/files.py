@@ -1,4 +1,4 @@
-"""Reading matrices that other programs wrote, and datasets that we wrote."""
+"""Read connectivity matrices; read and write dataset files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats, check_square_symmetric, pair_count, zero_nonfinite_diagonal
 
 DATASET_FORMAT = "countergraph-dataset/1"
-# All that numpy, zipfile and zlib raise over a file that is damaged, or not what its name says.
-UNREADABLE = (
+"""Format name and version, stored in every dataset file."""
+READ_ERRORS = (
     OSError,
     KeyError,
     ValueError,
@@ -34,10 +34,11 @@ UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
 )
+"""All exceptions that numpy, zipfile and zlib raise for a damaged file or a file of another format."""
 
 
 class Table(NamedTuple):
-    """Numbers, with the names above their columns if they have any."""
+    """A numeric table, with the names of its columns if the file contains them."""
 
     numbers: NDArray[np.generic]
     names: tuple[str, ...] | None = None
@@ -46,31 +47,31 @@ class Table(NamedTuple):
 def _read_text(path: Path, delimiter: str | None = None) -> Table:
     lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     if not lines:
-        raise ValueError("it is empty")
+        raise ValueError("the file is empty")
     try:
         return Table(np.loadtxt(lines, delimiter=delimiter, ndmin=2))
     except ValueError:
         if delimiter is None:
             raise
-        return _spreadsheet(lines, ";" if delimiter == "," and ";" in lines[0] else delimiter)
+        return _parse_spreadsheet(lines, ";" if delimiter == "," and ";" in lines[0] else delimiter)
 
 
-def _spreadsheet(lines: list[str], delimiter: str) -> Table:
-    """Read a table of numbers that may have names above and to the left, as spreadsheets and pandas write it."""
+def _parse_spreadsheet(lines: list[str], delimiter: str) -> Table:
+    """Read a numeric table that may have column and row names, as spreadsheets and pandas write it."""
     rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
-    cornered = not rows[0][0]
-    above: list[str] = []
-    if cornered or not all(_is_number(cell) for cell in rows[0][1:]):
-        above, *rows = rows
-    if cornered or not all(_is_number(row[0]) for row in rows):
-        above, rows = above[1:] if len(above) == len(rows[0]) else above, [row[1:] for row in rows]
+    empty_corner = not rows[0][0]
+    header: list[str] = []
+    if empty_corner or not all(_is_number(cell) for cell in rows[0][1:]):
+        header, *rows = rows
+    if empty_corner or not all(_is_number(row[0]) for row in rows):
+        header, rows = header[1:] if len(header) == len(rows[0]) else header, [row[1:] for row in rows]
     for number, row in enumerate(rows, start=1):
-        strange = next((cell for cell in row if not _is_number(cell)), None)
-        if strange is not None or len(row) != len(rows[0]):
-            what = f"{len(row)} entries, not {len(rows[0])}" if strange is None else f"{strange[:20]!r}, not a number"
-            raise ValueError(f"row {number} of the numbers has {what}")
-    named = bool(above) and len(above) == len(rows[0]) and not all(_is_number(cell) for cell in above)
-    return Table(np.array(rows, dtype=np.float64), tuple(above) if named else None)
+        text = next((cell for cell in row if not _is_number(cell)), None)
+        if text is not None or len(row) != len(rows[0]):
+            found = f"{len(row)} entries, not {len(rows[0])}" if text is None else f"{text[:20]!r}, not a number"
+            raise ValueError(f"row {number} of the numbers has {found}")
+    has_names = bool(header) and len(header) == len(rows[0]) and not all(_is_number(cell) for cell in header)
+    return Table(np.array(rows, dtype=np.float64), tuple(header) if has_names else None)
 
 
 def _is_number(cell: str) -> bool:
@@ -87,20 +88,21 @@ MATRIX_READERS: dict[str, Callable[[Path], Table]] = {
     ".tsv": partial(_read_text, delimiter="\t"),
     ".npy": lambda path: Table(np.asarray(np.load(path, allow_pickle=False))),
 }
+"""The readers of matrix files, by suffix."""
 
 
 def read_matrix(path: Path) -> tuple[Floats, tuple[str, ...] | None]:
-    """Read a symmetric connectivity matrix from a .txt, .csv, .tsv or .npy file, with its regions if they have names.
+    """Read a symmetric connectivity matrix from a .txt, .csv, .tsv or .npy file, and the ROI names if there are any.
 
     Raises
     ------
     FileError
-        If the file cannot be read, or the matrix is not square, not finite, not symmetric, or has a diagonal with
-        entries that are neither 0 nor 1. The message starts with the path.
+        If the file cannot be read, or the matrix is not square, not finite or not symmetric, or its diagonal contains
+        entries other than 0 and 1. The message starts with the path.
     """
     path = Path(path)
     table = _read(path)
-    matrix = zero_nonfinite_diagonal(_without_numbered_columns(np.asarray(table.numbers, dtype=np.float64)))
+    matrix = zero_nonfinite_diagonal(_drop_column_numbers(np.asarray(table.numbers, dtype=np.float64)))
     try:
         if matrix.ndim != 2:
             raise GraphError(f"the matrix must be square, not of shape {matrix.shape}")
@@ -114,32 +116,32 @@ def read_matrix(path: Path) -> tuple[Floats, tuple[str, ...] | None]:
 
 
 def read_numbers(path: Path) -> Floats:
-    """Read numbers, a matrix or any other array of them, from a .txt, .csv, .tsv or .npy file."""
+    """Read a numeric array of any shape from a .txt, .csv, .tsv or .npy file."""
     return np.asarray(_read(path).numbers, dtype=np.float64)
 
 
 def _read(path: Path) -> Table:
     suffix = path.suffix.lower()
     if suffix not in MATRIX_READERS:
-        raise FileError(f"{path}: a matrix is read from {', '.join(MATRIX_READERS)}, not from {path.suffix!r}")
+        raise FileError(f"{path}: unknown file format {path.suffix!r}. Supported: {', '.join(MATRIX_READERS)}")
     try:
         table = MATRIX_READERS[suffix](path)
-        return table._replace(numbers=_real(table.numbers))
-    except UNREADABLE as error:
+        return table._replace(numbers=_to_floats(table.numbers))
+    except READ_ERRORS as error:
         raise FileError(f"{path}: cannot be read as a matrix ({error})") from error
 
 
-def _without_numbered_columns(matrix: Floats) -> Floats:
-    """Drop a first row that only numbers the columns, as pandas writes it for a matrix without names."""
+def _drop_column_numbers(matrix: Floats) -> Floats:
+    """Drop a first row that contains only the column numbers, which pandas writes for a matrix without names."""
     if matrix.ndim == 2 and len(matrix) == matrix.shape[1] + 1:
-        count = np.arange(matrix.shape[1])
-        if (matrix[0] == count).all() or (matrix[0] == count + 1).all():
+        numbers = np.arange(matrix.shape[1])
+        if (matrix[0] == numbers).all() or (matrix[0] == numbers + 1).all():
             return matrix[1:]
     return matrix
 
 
 def save_dataset(data: GraphDataset, path: str | Path) -> Path:
-    """Write a dataset to one .npz file of plain arrays and JSON, which `read_dataset` reads back equal."""
+    """Write a dataset to one .npz file of plain arrays and JSON; `read_dataset` restores an equal dataset."""
     path = Path(path)
     header = {
         "format": DATASET_FORMAT,
@@ -160,7 +162,7 @@ def save_dataset(data: GraphDataset, path: str | Path) -> Path:
 
 
 def write_atomic(path: Path, content: bytes) -> Path:
-    """Write a file so that a reader never sees half of it, whoever else writes it at the same time."""
+    """Write a file atomically: readers and concurrent writers never see a partial file."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         partial.write_bytes(content)
@@ -175,15 +177,13 @@ def read_dataset(path: str | Path) -> GraphDataset:
     """Read a dataset that `save_dataset` wrote. Nothing in the file is executed."""
     path = Path(path)
     if path.is_file() and not zipfile.is_zipfile(path):
-        raise FileError(
-            f"{path}: is not a dataset file of countergraph; of matrices, give the folder that holds one for each class"
-        )
+        raise FileError(_not_a_dataset(path))
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             header = json.loads(archive["header"].tobytes())
             bits, labels = archive["bits"], archive["labels"]
-    except UNREADABLE as error:
-        raise FileError(f"{path}: is not a dataset file of countergraph ({error})") from error
+    except READ_ERRORS as error:
+        raise FileError(f"{_not_a_dataset(path)} ({error})") from error
     if not isinstance(header, dict) or header.get("format") != DATASET_FORMAT:
         found = header.get("format") if isinstance(header, dict) else header
         raise FileError(f"{path}: has the format {found!r}; this version reads {DATASET_FORMAT!r}")
@@ -193,14 +193,24 @@ def read_dataset(path: str | Path) -> GraphDataset:
         raise FileError(f"{path}: is damaged ({error})") from error
 
 
-def _real(array: NDArray[np.generic]) -> Floats:
+def _not_a_dataset(path: Path) -> str:
+    if path.suffix.lower() == ".npz":
+        return f"{path}: is not a dataset file of countergraph, or is damaged"
+    return (
+        f"{path}: is not a dataset file of countergraph; unknown file format {path.suffix!r}. "
+        "Supported: a dataset file written by save_dataset (.npz), or a folder of matrices "
+        f"({', '.join(MATRIX_READERS)})"
+    )
+
+
+def _to_floats(array: NDArray[np.generic]) -> Floats:
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"it holds entries of type {array.dtype}")
+        raise ValueError(f"its entries have the type {array.dtype}, which is not numeric and real")
     return array.astype(np.float64)
 
 
 def _columns(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Turn a table into JSON, column by column, each with its type."""
+    """Convert a table to JSON-serializable columns, each with its type."""
     return [
         {
             "name": name,
@@ -214,8 +224,8 @@ def _columns(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _table(columns: list[dict[str, Any]], rows: int) -> pd.DataFrame:
-    made = {each["name"]: pd.Series(each["values"], dtype=each["dtype"]) for each in columns}
-    return pd.DataFrame(made, index=range(rows))
+    series = {each["name"]: pd.Series(each["values"], dtype=each["dtype"]) for each in columns}
+    return pd.DataFrame(series, index=range(rows))
 
 
 def _from_parts(header: dict[str, Any], bits: NDArray[np.uint8], labels: NDArray[np.int64]) -> GraphDataset:

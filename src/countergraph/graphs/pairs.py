@@ -1,7 +1,7 @@
-"""The order of the pairs, in one place.
+"""Edge vectors and the order of the pairs.
 
-A graph on n regions is a bit vector over its n(n-1)/2 unordered pairs (i, j), i < j, in the order of
-``numpy.triu_indices(n, 1)``: (0, 1), (0, 2), ..., (0, n-1), (1, 2), ... Nothing else in the package knows this order.
+A graph on n ROIs is a bit vector over its n(n-1)/2 unordered pairs (i, j), i < j, in the order of
+``numpy.triu_indices(n, 1)``: (0, 1), (0, 2), ..., (0, n-1), (1, 2), ... Only this module depends on that order.
 """
 
 from __future__ import annotations
@@ -20,35 +20,33 @@ Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Label = int | str
-TINY = 1e-10
-"""What a sum of weights may be off by, because its terms are rounded, as a share of the largest weight."""
+ROUNDING_ERROR = 1e-10
+"""Maximal rounding error of a sum of weights, relative to the largest weight."""
 
 
 def pair_count(n_rois: int) -> int:
-    """Count the pairs of ``n_rois`` regions."""
+    """Return the number of pairs of ``n_rois`` ROIs."""
     return n_rois * (n_rois - 1) // 2
 
 
 def roi_count(n_pairs: int) -> int:
-    """Tell how many regions have ``n_pairs`` pairs; raise `GraphError` if no number does."""
+    """Return the number of ROIs of a graph with ``n_pairs`` pairs; raise `GraphError` if there is none."""
     n = (1 + isqrt(1 + 8 * n_pairs)) // 2
     if n < 2 or pair_count(n) != n_pairs:
-        raise GraphError(
-            f"an edge vector has n(n-1)/2 entries for n regions; {n_pairs} entries fit no number of regions"
-        )
+        raise GraphError(f"an edge vector has n(n-1)/2 entries for n ROIs; {n_pairs} entries fit no number of ROIs")
     return n
 
 
 @lru_cache(maxsize=8)
 def pair_ends(n_rois: int) -> tuple[Indices, Indices]:
-    """Return the first and the second region of every pair, read-only."""
+    """Return the first and the second ROI of every pair, read-only."""
     first, second = np.triu_indices(n_rois, 1)
     first.flags.writeable = second.flags.writeable = False
     return first, second
 
 
 def pair_position(first: ArrayLike, second: ArrayLike, n_rois: int) -> Indices:
-    """Return where the pairs (first, second) stand, whichever end is named first."""
+    """Return the positions of the pairs (first, second); the order of the two ROIs does not matter."""
     a, b = np.asarray(first, dtype=np.intp), np.asarray(second, dtype=np.intp)
     low, high = np.minimum(a, b), np.maximum(a, b)
     return np.asarray(low * (2 * n_rois - low - 1) // 2 + high - low - 1, dtype=np.intp)
@@ -57,28 +55,28 @@ def pair_position(first: ArrayLike, second: ArrayLike, n_rois: int) -> Indices:
 def pairs_at(positions: ArrayLike, n_rois: int) -> list[tuple[int, int]]:
     """Return the pairs at ``positions`` as (i, j), i < j."""
     first, second = pair_ends(n_rois)
-    where = np.asarray(positions, dtype=np.intp)
-    return list(zip(first[where].tolist(), second[where].tolist(), strict=True))
+    chosen = np.asarray(positions, dtype=np.intp)
+    return list(zip(first[chosen].tolist(), second[chosen].tolist(), strict=True))
 
 
-def pairs_between(ones: ArrayLike, others: ArrayLike, n_rois: int) -> Indices:
-    """Return the positions of all pairs from one set of vertices to another, in increasing order."""
-    first, second = np.meshgrid(np.asarray(ones, dtype=np.intp), np.asarray(others, dtype=np.intp))
-    apart = first != second
-    return np.unique(pair_position(first[apart], second[apart], n_rois))
+def pairs_between(rois: ArrayLike, other_rois: ArrayLike, n_rois: int) -> Indices:
+    """Return the positions of all pairs from one set of ROIs to another, in increasing order."""
+    first, second = np.meshgrid(np.asarray(rois, dtype=np.intp), np.asarray(other_rois, dtype=np.intp))
+    different = first != second
+    return np.unique(pair_position(first[different], second[different], n_rois))
 
 
-def pairs_within(vertices: ArrayLike, n_rois: int) -> Indices:
-    """Return the positions of all pairs with both ends in ``vertices``, in increasing order."""
+def pairs_within(rois: ArrayLike, n_rois: int) -> Indices:
+    """Return the positions of all pairs with both ROIs in ``rois``, in increasing order."""
     members = np.zeros(n_rois, dtype=bool)
-    members[np.asarray(vertices, dtype=np.intp)] = True
+    members[np.asarray(rois, dtype=np.intp)] = True
     first, second = pair_ends(n_rois)
     return np.flatnonzero(members[first] & members[second])
 
 
 @lru_cache(maxsize=4)
 def _pair_of_cell(n_rois: int) -> Indices:
-    """For every cell of the n x n matrix the position of its pair; the diagonal points one past the last."""
+    """Return the position of the pair of every cell of the n x n matrix; the diagonal cells get the number of pairs."""
     cells = np.full((n_rois, n_rois), pair_count(n_rois), dtype=np.intp)
     first, second = pair_ends(n_rois)
     cells[first, second] = cells[second, first] = np.arange(len(first))
@@ -86,7 +84,7 @@ def _pair_of_cell(n_rois: int) -> Indices:
 
 
 def to_adjacency(edges: Bits) -> NDArray[np.uint8]:
-    """Turn edge vectors (..., pairs) into symmetric matrices (..., n, n) of zeros and ones."""
+    """Convert edge vectors (..., pairs) to symmetric matrices (..., n, n) of zeros and ones."""
     n = roi_count(edges.shape[-1])
     padded = np.zeros((*edges.shape[:-1], edges.shape[-1] + 1), dtype=np.uint8)
     padded[..., :-1] = edges
@@ -94,32 +92,32 @@ def to_adjacency(edges: Bits) -> NDArray[np.uint8]:
 
 
 def to_matrix(values: Floats) -> Floats:
-    """Turn one number for each pair (pairs,) into a symmetric matrix (n, n) with zeros on its diagonal."""
+    """Convert one number for each pair (pairs,) to a symmetric matrix (n, n) with a zero diagonal."""
     n = roi_count(values.size)
     return np.append(values, 0.0).take(_pair_of_cell(n)).reshape(n, n)
 
 
 def sum_at_rois(values: Floats) -> Floats:
-    """Sum numbers over the pairs (pairs,) at each region (n,)."""
+    """Return, for each ROI (n,), the sum of the values (pairs,) over its pairs."""
     n = roi_count(values.size)
     first, second = pair_ends(n)
     return np.asarray(np.bincount(first, values, n) + np.bincount(second, values, n))
 
 
 def degrees_of(graph: Bits) -> Indices:
-    """Return how many connections each region has."""
+    """Return the degree (number of edges) of each ROI."""
     n = roi_count(graph.size)
     edges = np.flatnonzero(graph)
     return np.asarray(sum(np.bincount(ends[edges], minlength=n) for ends in pair_ends(n)), dtype=np.intp)
 
 
 def edges_within(edges: NDArray[np.generic], sets: Sequence[Indices]) -> Floats:
-    """Count the edges of each graph (graphs, pairs) among each of some sets of pairs, shape (graphs, sets)."""
+    """Count the edges of each graph (graphs, pairs) in each set of pairs, shape (graphs, sets)."""
     return np.stack([edges.take(pairs, axis=1).sum(axis=1, dtype=np.float64) for pairs in sets], axis=1)
 
 
 def digests(edges: Bits) -> list[bytes]:
-    """Return something short for each graph (graphs, pairs), by which to know it again."""
+    """Return a 16-byte digest of each graph (graphs, pairs); equal graphs have equal digests."""
     return [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in np.packbits(edges, axis=1)]
 
 
@@ -130,12 +128,12 @@ def upper_triangle(matrices: ArrayLike) -> NDArray[np.generic]:
 
 
 def as_edge_vector(graph: ArrayLike, name: str = "graph") -> Bits:
-    """Read one graph, an adjacency matrix (n, n) or an edge vector (pairs,), as an edge vector.
+    """Convert one graph, an adjacency matrix (n, n) or an edge vector (pairs,), to an edge vector.
 
     Raises
     ------
     GraphError
-        If it is neither, or not simple, undirected and unweighted. ``name`` is what the message calls it.
+        If it is neither, or not a simple, undirected and unweighted graph. The message contains ``name``.
     """
     array = _as_array(graph, name)
     if array.ndim == 1:
@@ -149,9 +147,9 @@ def as_edge_vector(graph: ArrayLike, name: str = "graph") -> Bits:
 
 
 def as_edge_vectors(graphs: ArrayLike, name: str = "graphs") -> Bits:
-    """Read a stack of graphs, matrices (m, n, n) or edge vectors (m, pairs), as edge vectors (m, pairs).
+    """Convert a stack of graphs, matrices (m, n, n) or edge vectors (m, pairs), to edge vectors (m, pairs).
 
-    A diagonal of zeros and ones says nothing about a simple graph and is dropped.
+    The diagonals must contain only zeros and ones and are ignored.
     """
     array = _as_array(graphs, name)
     if array.ndim == 2:
@@ -168,7 +166,7 @@ def as_edge_vectors(graphs: ArrayLike, name: str = "graphs") -> Bits:
 def _as_array(graphs: ArrayLike, name: str) -> NDArray[np.generic]:
     first = graphs[0] if isinstance(graphs, list | tuple) and len(graphs) else graphs
     if hasattr(first, "adjacency"):
-        raise GraphError(f"{name} must be an array; networkx.to_numpy_array makes one of a graph, its nodes in order")
+        raise GraphError(f"{name} must be an array; convert a networkx graph with networkx.to_numpy_array")
     try:
         array = np.asarray(graphs)
     except ValueError as error:
@@ -179,7 +177,7 @@ def _as_array(graphs: ArrayLike, name: str) -> NDArray[np.generic]:
 
 
 def looks_like_one_matrix(array: NDArray[np.generic]) -> bool:
-    """Tell an adjacency matrix from a stack of as many edge vectors; an empty one could be either."""
+    """Check whether a square array is one adjacency matrix, not a stack of edge vectors; False if it may be both."""
     if array.shape[0] != array.shape[1] or len(array) < 2 or not (array == array.T).all():
         return False
     diagonal = array.diagonal()
@@ -187,7 +185,7 @@ def looks_like_one_matrix(array: NDArray[np.generic]) -> bool:
 
 
 def zero_nonfinite_diagonal(matrices: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Drop diagonals that are infinite or no number throughout, as Fisher's z of a correlation of 1 is."""
+    """Set diagonals to 0 if no entry is finite, as after Fisher's z-transform of a correlation matrix."""
     square = matrices.ndim > 1 and matrices.shape[-1] == matrices.shape[-2]
     if not square or np.isfinite(np.diagonal(matrices, axis1=-2, axis2=-1)).any():
         return matrices
@@ -197,24 +195,24 @@ def zero_nonfinite_diagonal(matrices: NDArray[np.floating]) -> NDArray[np.floati
 def check_square_symmetric(matrices: NDArray[np.generic], name: str) -> None:
     """Raise `GraphError` unless ``matrices`` (..., n, n) are square, finite and symmetric."""
     if matrices.shape[-1] != matrices.shape[-2] or matrices.shape[-1] < 2:
-        raise GraphError(f"{name} must be square with at least 2 regions, not of shape {matrices.shape[-2:]}")
+        raise GraphError(f"{name} must be square with at least 2 ROIs, not of shape {matrices.shape[-2:]}")
     if not np.isfinite(matrices.astype(float, copy=False)).all():
-        raise GraphError(f"{name} has entries that are not finite (NaN or infinity)")
+        raise GraphError(f"{name} contains entries that are not finite (NaN or infinity)")
     if not np.allclose(matrices, np.swapaxes(matrices, -1, -2), rtol=0, atol=1e-6):
         raise GraphError(f"{name} is not symmetric, so it is not an undirected graph")
 
 
 def _as_bits(array: NDArray[np.generic], name: str) -> Bits:
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
-        odd = array[~np.isin(array, (0, 1))].flat[0]
+        invalid = array[~np.isin(array, (0, 1))].flat[0]
         raise GraphError(
-            f"{name} must hold only 0 and 1, but holds {odd}; binarise a weighted matrix first "
+            f"{name} must contain only 0 and 1, but contains {invalid}; binarize a weighted matrix first "
             "(countergraph.binarize, or --binarize on the command line)"
         )
     return np.array(array, dtype=np.bool_)
 
 
 def snap_to_zero(scores: ArrayLike, weights: ArrayLike) -> Floats:
-    """Return sums of weights, and 0 for those that are not 0 only because they are rounded."""
-    given = np.asarray(scores, dtype=np.float64)
-    return np.where(np.abs(given) <= TINY * np.abs(weights).max(initial=0.0), 0.0, given)
+    """Return the scores (sums of weights), with 0 for those that differ from 0 only by rounding errors."""
+    values = np.asarray(scores, dtype=np.float64)
+    return np.where(np.abs(values) <= ROUNDING_ERROR * np.abs(weights).max(initial=0.0), 0.0, values)

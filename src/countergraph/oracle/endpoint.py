@@ -1,4 +1,4 @@
-"""An HTTP endpoint as a black box: for models behind a service."""
+"""Classifiers behind an HTTP service."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from countergraph.oracle.json_lines import decode, encode
 
 
 class Endpoint:
-    """Ask a service: each batch is one POST of JSON lines, answered by JSON lines.
+    """Query an HTTP service: each batch is one POST request with JSON lines; the response contains JSON lines.
 
-    See `countergraph.oracle.json_lines` for the lines.
+    See `countergraph.oracle.json_lines` for the format of the lines.
 
     Parameters
     ----------
     url
-        Where to send graphs, http or https.
+        The address of the service, http or https.
     timeout
-        Seconds that one request may take.
+        The time limit of one request, in seconds.
     retries
-        How often a request is sent again when the service cannot be reached, is too slow, or fails (status 5xx).
+        How often a request is repeated if the service cannot be reached, does not respond in time, or fails (status
+        5xx).
     headers
-        Sent with each request, a token for example.
+        HTTP headers of each request, for example with an access token.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class Endpoint:
         with urllib.request.urlopen(request, timeout=self.timeout) as response:
             while part := response.read1(65536):
                 parts.append(part)
-                if time.monotonic() > deadline:  # it may drip for ever
+                if time.monotonic() > deadline:  # the time limit of urlopen is per read, not for the whole response
                     raise TimeoutError
             if response.length:
                 raise http.client.IncompleteRead(b"".join(parts), response.length)
@@ -70,9 +71,9 @@ class Endpoint:
 
 def _reason(error: Exception, timeout: float) -> str:
     if isinstance(error, urllib.error.HTTPError):
-        return f"answered status {error.code} ({error.reason})"
+        return f"returned status {error.code} ({error.reason})"
     if isinstance(error, http.client.HTTPException):
-        return f"broke off its answer ({type(error).__name__})"
+        return f"sent an incomplete response ({type(error).__name__})"
     reason = getattr(error, "reason", error)
     if isinstance(error, TimeoutError) or isinstance(reason, TimeoutError):
         return f"did not answer within {timeout:g} s"

@@ -1,4 +1,4 @@
-"""A torch network as a black box."""
+"""Classifiers that are torch modules."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from scipy.special import logit
 from countergraph.errors import AnswerError, InputError
 from countergraph.graphs.pairs import Bits, Floats, to_adjacency
 
-MANY = 20
-"""So many outputs between 0 and 1 are no logits."""
-TINY = 1e-9
+MIN_OUTPUTS = 20
+"""If this many outputs are all between 0 and 1, they are assumed to be probabilities, not logits."""
+EPSILON = 1e-9
+"""Probabilities are clipped to [EPSILON, 1 - EPSILON], so that their logits are finite."""
 
 
 class TorchModel:
-    """Ask a ``torch.nn.Module`` that gives logits.
+    """Query a ``torch.nn.Module`` that returns logits.
 
     Parameters
     ----------
     module
-        Called, in evaluation mode and without gradients, on a float tensor; it gives logits (batch, classes), or one
-        logit for each graph (batch,) or (batch, 1), whose positive means class 1. One that ends in a sigmoid gives
-        probabilities, which are never negative: say so with ``probabilities``.
+        Called in evaluation mode and without gradients on a float tensor. It returns logits (batch, classes), or one
+        logit for each graph, (batch,) or (batch, 1); a positive logit means class 1. If the module ends in a sigmoid,
+        pass ``probabilities=True``.
     input
         ``"adjacency"``, tensors (batch, n, n), or ``"edges"``, tensors (batch, pairs).
     prepare
-        Turns the tensor into the arguments of the module, for networks that take something else: node features and an
-        edge index in the way of torch_geometric, for example. Returns a tuple.
+        Function that converts the tensor to a tuple of arguments of the module, for modules with another input, for
+        example node features and an edge index as in torch_geometric.
     device
-        Where the module lives.
+        The torch device of the module.
     probabilities
-        Whether one output for each graph is the probability of class 1 (True) or a logit (False). By default it is
-        taken for a logit, unless many in a row lie between 0 and 1.
+        Whether a single output for each graph is the probability of class 1 (True) or a logit (False). By default it
+        is a logit, and an error is raised if all outputs so far (at least 20) are between 0 and 1.
     """
 
     def __init__(
@@ -47,15 +48,15 @@ class TorchModel:
         probabilities: bool | None = None,
     ) -> None:
         if not callable(getattr(module, "eval", None)) or not callable(module):
-            raise InputError(f"module must be a torch.nn.Module; {type(module).__name__} is not")
+            raise InputError(f"module must be a torch.nn.Module, not {type(module).__name__}")
         if input not in ("adjacency", "edges"):
-            raise InputError(f"input must be adjacency or edges, not {input!r}")
+            raise InputError(f"input must be 'adjacency' or 'edges', not {input!r}")
         self.module = module
         self.input = input
         self.prepare = prepare or (lambda tensor: (tensor,))
         self.device = device
         self.probabilities = probabilities
-        self._lowest, self._highest, self._seen = np.inf, -np.inf, 0
+        self._min_output, self._max_output, self._n_outputs = np.inf, -np.inf, 0
 
     def predict(self, edges: Bits) -> NDArray[np.int64]:
         """Return the class with the largest logit for each graph (graphs, pairs)."""
@@ -76,25 +77,32 @@ class TorchModel:
             tensor = torch.from_numpy(array.astype(np.float32)).to(self.device)
             logits = self.module(*self.prepare(tensor)).cpu().numpy().astype(np.float64)
         if not np.isfinite(logits).all():
-            raise AnswerError("the module gave logits that are not finite")
+            raise AnswerError("the module returned logits that are not finite")
         if logits.ndim == 1 or logits.shape[1:] == (1,):
-            logits = np.stack([np.zeros(len(logits)), self._one_sided(logits.reshape(-1))], axis=1)
+            logits = np.stack([np.zeros(len(logits)), self._class_1_logits(logits.reshape(-1))], axis=1)
         if logits.shape[0] != len(edges) or logits.ndim != 2:
-            raise AnswerError(f"the module must give logits ({len(edges)}, classes); it gave shape {logits.shape}")
+            raise AnswerError(
+                f"the module must return logits ({len(edges)}, classes); it returned shape {logits.shape}"
+            )
         return np.asarray(logits)
 
-    def _one_sided(self, outputs: Floats) -> Floats:
-        """Return the logit of class 1; refuse what looks like its probability, and was not said to be that."""
+    def _class_1_logits(self, outputs: Floats) -> Floats:
+        """Return the logits of class 1; raise `AnswerError` if the outputs appear to be undeclared probabilities."""
         if self.probabilities:
             if outputs.size and not 0 <= outputs.min() <= outputs.max() <= 1:
-                raise AnswerError(f"the module gave {outputs.min():g} to {outputs.max():g}: these are no probabilities")
-            return np.asarray(logit(np.clip(outputs, TINY, 1 - TINY)))
-        self._seen += outputs.size
-        self._lowest = min(self._lowest, outputs.min(initial=np.inf))
-        self._highest = max(self._highest, outputs.max(initial=-np.inf))
-        if self.probabilities is None and self._seen >= MANY and 0 <= self._lowest <= self._highest <= 1:
+                raise AnswerError(
+                    f"the outputs of the module are not probabilities: they range from {outputs.min():g} to "
+                    f"{outputs.max():g}"
+                )
+            return np.asarray(logit(np.clip(outputs, EPSILON, 1 - EPSILON)))
+        self._n_outputs += outputs.size
+        self._min_output = min(self._min_output, outputs.min(initial=np.inf))
+        self._max_output = max(self._max_output, outputs.max(initial=-np.inf))
+        many = self._n_outputs >= MIN_OUTPUTS
+        if self.probabilities is None and many and 0 <= self._min_output <= self._max_output <= 1:
             raise AnswerError(
-                f"all of {self._seen} outputs of the module lie between 0 and 1, as probabilities do. As logits they "
-                "would put all graphs into class 1. Say probabilities=True if a sigmoid gives them, or False"
+                f"all {self._n_outputs} outputs of the module are between 0 and 1, like probabilities. As logits they "
+                "would all mean class 1. Pass probabilities=True if the module ends in a sigmoid, otherwise "
+                "probabilities=False"
             )
         return outputs
