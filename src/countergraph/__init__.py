@@ -61,9 +61,9 @@ if TYPE_CHECKING:
     from countergraph.plots.interactive import view as view
     from countergraph.plots.litmus import plot_litmus as plot_litmus
     from countergraph.plots.local import plot_local as plot_local
-    from countergraph.plots.regions import plot_roi_bars as plot_roi_bars
-    from countergraph.plots.regions import plot_roi_brain as plot_roi_brain
-    from countergraph.plots.regions import plot_roi_strip as plot_roi_strip
+    from countergraph.plots.rois import plot_roi_bars as plot_roi_bars
+    from countergraph.plots.rois import plot_roi_brain as plot_roi_brain
+    from countergraph.plots.rois import plot_roi_strip as plot_roi_strip
     from countergraph.plots.registry import PLOTS as PLOTS
     from countergraph.report.make import make_report as make_report
     from countergraph.report.report import Report as Report
@@ -121,7 +121,7 @@ _HOMES = {
     "plots.interactive": ("view",),
     "plots.litmus": ("plot_litmus",),
     "plots.local": ("plot_local",),
-    "plots.regions": ("plot_roi_bars", "plot_roi_brain", "plot_roi_strip"),
+    "plots.rois": ("plot_roi_bars", "plot_roi_brain", "plot_roi_strip"),
     "plots.registry": ("PLOTS",),
     "report.make": ("make_report",),
     "report.report": ("Report",),

@@ -6,7 +6,7 @@ from countergraph.experiments.exhibits.exhibit import TITLES, Exhibit, ExhibitOu
 from countergraph.experiments.experiment import Experiment
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import litmus, used_vertices
-from countergraph.plots.regions import plot_roi_strip
+from countergraph.plots.rois import plot_roi_strip
 
 EXPERIMENTS = {box: Experiment("asd", box) for box in ("published", "autoencoder")}
 
