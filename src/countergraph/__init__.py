@@ -61,10 +61,10 @@ if TYPE_CHECKING:
     from countergraph.plots.interactive import view as view
     from countergraph.plots.litmus import plot_litmus as plot_litmus
     from countergraph.plots.local import plot_local as plot_local
+    from countergraph.plots.registry import PLOTS as PLOTS
     from countergraph.plots.rois import plot_roi_bars as plot_roi_bars
     from countergraph.plots.rois import plot_roi_brain as plot_roi_brain
     from countergraph.plots.rois import plot_roi_strip as plot_roi_strip
-    from countergraph.plots.registry import PLOTS as PLOTS
     from countergraph.report.make import make_report as make_report
     from countergraph.report.report import Report as Report
     from countergraph.results.certificate import Certificate as Certificate

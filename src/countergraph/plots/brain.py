@@ -114,9 +114,7 @@ def _label_circle(axes: Axes, labelled: list[int], points: Floats, names: Sequen
             _label(axes, names[roi], points[roi], (side * 1.3, height), "right" if side < 0 else "left")
 
 
-def _label_brain(
-    axes: Axes, labelled: list[int], points: Floats, names: Sequence[str], count_unlabelled: bool
-) -> None:
+def _label_brain(axes: Axes, labelled: list[int], points: Floats, names: Sequence[str], count_unlabelled: bool) -> None:
     """Write ROI names next to the brain, on the side of the ROI, each with a line to its position."""
     shown = labelled[: 2 * MAX_LABELS]
     sides = {-1: [roi for roi in shown if points[roi, 0] < 0], 1: [roi for roi in shown if points[roi, 0] >= 0]}

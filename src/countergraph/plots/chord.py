@@ -11,7 +11,7 @@ from matplotlib.path import Path
 
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.graphs.pairs import Floats
-from countergraph.plots.style import ADDED, TEXT, KEPT, REMOVED, plot_axes, label_text
+from countergraph.plots.style import ADDED, KEPT, REMOVED, TEXT, label_text, plot_axes
 
 GAP = 0.03
 """Angle between two arcs, in radians."""

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from countergraph.explain.compare import Comparison
-from countergraph.plots.style import ADDED, TEXT, panel_axes, label_text
+from countergraph.plots.style import ADDED, TEXT, label_text, panel_axes
 
 
 def plot_comparison(comparison: Comparison, axes: Axes | None = None) -> Axes:

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from countergraph.plots.brain import THREE_VIEWS, draw_scene
 from countergraph.plots.scene import Scene, scene_of
-from countergraph.plots.style import TEXT, Rectangle, panel_axes, label_text
+from countergraph.plots.style import TEXT, Rectangle, label_text, panel_axes
 from countergraph.results.counterfactual import Counterfactual
 
 CIRCLE: Rectangle = (0.15, 0.08, 0.4, 0.8)

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from countergraph.explain.diverse import Diverse
 from countergraph.plots.brain import draw_scene
 from countergraph.plots.scene import scene_of
-from countergraph.plots.style import ADDED, COLORS, TEXT, panel_axes, label_text
+from countergraph.plots.style import ADDED, COLORS, TEXT, label_text, panel_axes
 from countergraph.results.wording import count
 
 MAX_SHOWN = 8

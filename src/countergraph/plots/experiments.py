@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats
-from countergraph.plots.style import ADDED, TEXT, KEPT, REMOVED
+from countergraph.plots.style import ADDED, KEPT, REMOVED, TEXT
 from countergraph.results.counterfactual import Counterfactuals
 
 METHOD_COLORS = {"OFS": ADDED, "DFS": REMOVED, "DS": "#4d9221"}

@@ -9,7 +9,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import Normalize
 
 from countergraph.explain.importance import GlobalExplanation
-from countergraph.plots.style import TEXT, panel_axes, figure_of, label_text
+from countergraph.plots.style import TEXT, figure_of, label_text, panel_axes
 
 ADDED_MAP, REMOVED_MAP = "Blues", "Reds"
 MAX_NETWORKS = 30

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from countergraph.explain.local import LocalExplanation
 from countergraph.plots.brain import MAX_LABEL_LENGTH, draw_scene
 from countergraph.plots.scene import scene_of
-from countergraph.plots.style import COLORS, TEXT, panel_axes, label_text
+from countergraph.plots.style import COLORS, TEXT, label_text, panel_axes
 
 TITLES = {"removed": "Most often removed (presence matters)", "added": "Most often added (absence matters)"}
 

@@ -12,7 +12,7 @@ from countergraph.errors import unknown_name
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.plots.brain import draw_scene, spread
 from countergraph.plots.scene import scene_of
-from countergraph.plots.style import ADDED, TEXT, REMOVED, panel_axes, plot_axes, figure_of, label_text
+from countergraph.plots.style import ADDED, REMOVED, TEXT, figure_of, label_text, panel_axes, plot_axes
 
 
 def plot_roi_strip(
@@ -60,7 +60,9 @@ def plot_roi_strip(
         if name not in names:
             raise unknown_name("row", name, names)
         axes.plot(list(marked), [names.index(name)] * len(marked), "x", color=REMOVED, ms=4, mew=1.1)
-    figure_of(axes).colorbar(image, ax=axes, shrink=0.9, pad=0.01, label="changes at the ROI").ax.tick_params(labelsize=7)
+    figure_of(axes).colorbar(image, ax=axes, shrink=0.9, pad=0.01, label="changes at the ROI").ax.tick_params(
+        labelsize=7
+    )
     return axes
 
 
