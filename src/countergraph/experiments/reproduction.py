@@ -78,7 +78,7 @@ class Reproduction:
         with Store(self.workspace.store) as store:
             results = Results(self.workspace, store, self.quick)
             for exhibit in self.exhibits:
-                shown = exhibit.show(results) if exhibit.bears_gaps or results.has_all(exhibit) else UNFINISHED
+                shown = exhibit.show(results) if exhibit.allows_missing or results.has_all(exhibit) else UNFINISHED
                 parts += [f"## {exhibit.title}", shown.text]
                 for name, picture in shown.pictures.items():
                     written.append(_save(picture, figures / f"{name}.png"))

@@ -11,7 +11,7 @@ from countergraph.plots.brain import MAX_LABEL_LENGTH, draw_scene
 from countergraph.plots.scene import scene_of
 from countergraph.plots.style import COLORS, TEXT, label_text, panel_axes
 
-TITLES = {"removed": "Most often removed (presence matters)", "added": "Most often added (absence matters)"}
+TITLES = {"removed": "Removed (presence matters)", "added": "Added (absence matters)"}
 
 
 def plot_local(explanation: LocalExplanation, axes: Axes | None = None, k: int = 6) -> Axes:
@@ -41,7 +41,7 @@ def _draw_bars(axes: Axes, rows: pd.DataFrame, change: str, largest: float) -> N
         for a, b in zip(rows["first"], rows["second"], strict=True)
     ]
     axes.set_yticks(positions, names, fontsize=8)
-    axes.set_xlabel("share of the counterfactuals, with 95% interval", fontsize=8)
+    axes.set_xlabel("share of counterfactuals (95% interval)", fontsize=8)
     axes.set_title(TITLES[change], fontsize=10, color=COLORS[change], loc="left")
     axes.set_xlim(0, 1.08 * largest)
     axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")

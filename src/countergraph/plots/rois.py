@@ -38,7 +38,8 @@ def plot_roi_strip(
     rows, n = values.shape
     axes = plot_axes(axes, 14, 1.1 + 0.5 * rows)
     image = axes.imshow(values, cmap="Greys", aspect="auto", interpolation="nearest")
-    axes.set_yticks(range(rows), [label_text(name) for name in names], fontsize=9)
+    changes = [f"{label_text(name)} ({'added' if name.endswith('+') else 'removed'})" for name in names]
+    axes.set_yticks(range(rows), changes, fontsize=9)
     totals = values.sum(axis=0)
     rois = np.sort(np.argsort(-totals, kind="stable")[: min(labelled, np.count_nonzero(totals))])
     axes.set_xticks(rois, [""] * len(rois))
