@@ -19,8 +19,8 @@ def plot_litmus(test: Litmus, axes: Axes | None = None) -> Axes:
     for mask, color, name in ((used, ADDED, "used by the model"), (~used, "#b5b5b5", "not used by the model")):
         axes.bar(ranks[mask], test.importance[order][mask], width=0.9, color=color, label=f"{name} ({mask.sum()})")
     # A used ROI with importance 0 has no visible bar; the ticks below the axis mark all used ROIs.
-    below = {"transform": axes.get_xaxis_transform(), "clip_on": False}
-    axes.plot(ranks[used], np.full(used.sum(), -0.02), "|", color=ADDED, ms=5, **below)
+    heights, transform = np.full(used.sum(), -0.02), axes.get_xaxis_transform()
+    axes.plot(ranks[used], heights, "|", color=ADDED, ms=5, transform=transform, clip_on=False)
     axes.set(xlim=(-1, order.size), xlabel="ROIs in decreasing order of importance", ylabel="changes at the ROI")
     title = f"ROC AUC {test.roc_auc:.3f}, average precision {test.average_precision:.3f}"
     axes.set_title(title, fontsize=11, color=TEXT, loc="left")

@@ -113,7 +113,7 @@ def by_graph(results: Counterfactuals, value: Callable[[Counterfactual], float |
 
 
 def percentiles(values: Floats) -> list[float]:
-    """Return the percentiles that the paper reports; a percentile between a finite and an infinite value is infinite."""
+    """Return the percentiles that the paper reports; between a finite and an infinite value it is infinite."""
     return [_percentile(values, p) for p in PERCENTILES] if values.size else []
 
 

@@ -35,21 +35,21 @@ NOTEBOOK = {"asd": Experiment("asd", "published", "ds+obs"), "adhd": Experiment(
 """Method of the published notebook for contrast subgraphs: it starts from a graph of the dataset, not with OFS."""
 DIFFERENCES = """### Differences from the paper
 
-- **Contrast subgraphs.** For the ADHD row, the published notebook starts from a graph of the dataset (DS) instead of OFS
-  and counts only the calls of phase 2. The ASD row was probably computed in the same way: DS+OBS with the calls of
-  phase 2 is closest to it. In the paper, even the 10th percentile has 100 calls for 2 changes, which is typical of a
-  distant start. On ADHD the distances agree, but the calls of phase 2 are higher than in the paper; the reason is
+- **Contrast subgraphs.** For the ADHD row, the published notebook starts from a graph of the dataset (DS) instead of
+  OFS and counts only the calls of phase 2. The ASD row was probably computed in the same way: DS+OBS with the calls
+  of phase 2 is closest to it. In the paper, even the 10th percentile has 100 calls for 2 changes, which is typical of
+  a distant start. On ADHD the distances agree, but the calls of phase 2 are higher than in the paper; the reason is
   unknown. We count both phases.
-- **graph2vec, sub2vec and the autoencoder** are not the same black boxes as in the paper: neither its trained models nor
-  the number of neighbours of its KNN is published. Our black boxes have the settings of the paper and are deterministic
-  (exact inference instead of sampling). The number of neighbours alone, from 1 to 25, changes the median distance of
-  the autoencoder and of sub2vec by a factor of more than ten (next table).
+- **graph2vec, sub2vec and the autoencoder** are not the same black boxes as in the paper: neither its trained models
+  nor the number of neighbours of its KNN is published. Our black boxes have the settings of the paper and are
+  deterministic (exact inference instead of sampling). The number of neighbours alone, from 1 to 25, changes the
+  median distance of the autoencoder and of sub2vec by a factor of more than ten (next table).
 - **The order of the black boxes could not be reproduced.** In the paper, contrast subgraphs and the autoencoder have
-  much shorter counterfactuals than graph2vec and sub2vec. Here the counterfactuals of contrast subgraphs are also short,
-  but those of graph2vec are equally short, and those of the autoencoder are longer for every tested number of
+  much shorter counterfactuals than graph2vec and sub2vec. Here the counterfactuals of contrast subgraphs are also
+  short, but those of graph2vec are equally short, and those of the autoencoder are longer for every tested number of
   neighbours. With the minimum count of 5 of the paper, the only words of graph2vec on ASD are 31 degrees
-  ([classifiers.md](classifiers.md)). Therefore a few changed edges move the vector of a graph and change the decision of
-  KNN, whose accuracy on unseen graphs is at chance level.
+  ([classifiers.md](classifiers.md)). Therefore a few changed edges move the vector of a graph and change the decision
+  of KNN, whose accuracy on unseen graphs is at chance level.
 - **Accuracy.** The accuracies in the paper are reached only on the training graphs."""
 METHODS = ("ofs+obs", *OWN_METHODS)
 
@@ -63,10 +63,10 @@ def show(results: Results) -> ExhibitOutput:
     """Return tables with the values of the paper, our values, and the relative differences."""
     header = ["black box", "method", "distance", "calls", "calls, phase 2 only", "found", "wall time", "worker time"]
     text = [
-        "Percentiles 10 / 25 / 50 / 75 / 90 over the graphs. As in the paper, the value of a graph is the mean over the "
-        "runs that found a counterfactual; it is inf if no run found one. *Wall time* is the time during which at least "
-        "one process worked on the row. *Worker time* is the sum over all processes, with one core each. Both are equal "
-        "if only one process worked on the row. The machine had two cores and also ran other work."
+        "Percentiles 10 / 25 / 50 / 75 / 90 over the graphs. As in the paper, the value of a graph is the mean over "
+        "the runs that found a counterfactual; it is inf if no run found one. *Wall time* is the time during which "
+        "at least one process worked on the row. *Worker time* is the sum over all processes, with one core each. "
+        "Both are equal if only one process worked on the row. The machine had two cores and also ran other work."
     ]
     for cohort in ("asd", "adhd"):
         rows: list[Sequence[str]] = []
@@ -81,7 +81,7 @@ def show(results: Results) -> ExhibitOutput:
 
 
 def _finished(results: Results, experiment: Experiment) -> Experiment | None:
-    """Return the experiment with as many complete runs as are stored, or its quick version; None if none is complete."""
+    """Return the experiment with all runs that are completely stored, or its quick version; None if there is none."""
     full = results.done(experiment)
     candidates = [*(replace(full, runs=runs) for runs in range(full.runs, 0, -1)), experiment.quick]
     return next((each for each in candidates if results.is_complete(each)), None)
