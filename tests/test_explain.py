@@ -9,7 +9,7 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import InputError
-from countergraph.explain.litmus import used_vertices
+from countergraph.explain.litmus import used_rois
 from countergraph.explain.quality import typical_people
 from countergraph.explain.significance import changes_by_graph, exact_pair_test, permutation_test
 from countergraph.graphs.pairs import pair_position, pairs_at
@@ -327,7 +327,7 @@ def test_litmus_accepts_numbers_names_or_a_mask(results: cg.Counterfactuals) -> 
 
 def test_vertex_set_with_negligible_weight_is_unused() -> None:
     rule = cg.LinearRule([range(5), range(7, 12)], [1e-17, 1.0], -3.0, 20)
-    assert set().union(*used_vertices(rule, ("TD", "ASD")).values()) == set(range(7, 12))
+    assert set().union(*used_rois(rule, ("TD", "ASD")).values()) == set(range(7, 12))
 
 
 def test_results_of_different_cohorts_raise(cohort: cg.GraphDataset) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import BlackBoxError, FileError, InputError, NotFoundError
-from countergraph.explain.litmus import used_vertices
+from countergraph.explain.litmus import used_rois
 from countergraph.report.pictures import save_pictures
 
 CALLS = (
@@ -181,18 +181,18 @@ def test_model_table_contains_the_cross_validated_accuracy(cohort: cg.GraphDatas
     assert made.people == {}
 
 
-def test_used_vertices_by_counter(model: cg.Model) -> None:
-    rows = used_vertices(RULE, ("TD", "ASD"))
+def test_used_rois_by_counter(model: cg.Model) -> None:
+    rows = used_rois(RULE, ("TD", "ASD"))
     assert rows == {
         "TD -": tuple(range(6)),
         "ASD +": tuple(range(6)),
         "TD +": tuple(range(8, 13)),
         "ASD -": tuple(range(8, 13)),
     }
-    assert {vertex for row in used_vertices(model, ("TD", "ASD")).values() for vertex in row} == set(
+    assert {roi for row in used_rois(model, ("TD", "ASD")).values() for roi in row} == set(
         np.concatenate(model.estimator[0].subgraphs_)
     )
-    assert used_vertices(lambda a: a, ("TD", "ASD")) == {}
+    assert used_rois(lambda a: a, ("TD", "ASD")) == {}
 
 
 def test_report_with_few_or_no_counterfactuals(cohort: cg.GraphDataset, tmp_path: Path) -> None:

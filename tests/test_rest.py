@@ -42,7 +42,7 @@ def classified_pairs(searches: list) -> list[list[int]]:
     """Return all classified candidates in order: number of the graph, and flipped pair (-1: the graph itself)."""
     classified: list[list[int]] = []
 
-    def ask(batch: np.ndarray) -> np.ndarray:
+    def classify(batch: np.ndarray) -> np.ndarray:
         for graph in batch:
             index = np.argmin((GRAPHS ^ graph).sum(axis=1))
             classified.append(
@@ -50,7 +50,7 @@ def classified_pairs(searches: list) -> list[list[int]]:
             )
         return np.zeros(len(batch), dtype=int)
 
-    records = run(ask, [job(graph, search) for graph, search in zip(GRAPHS, searches, strict=False)])
+    records = run(classify, [job(graph, search) for graph, search in zip(GRAPHS, searches, strict=False)])
     assert [record.stopped for record in records] == ["not found"] * len(searches)
     assert sum(sum(record.calls.values()) for record in records) == len(classified)
     return classified

@@ -51,7 +51,7 @@ class Litmus(Plottable):
         return table.sort_values("importance", ascending=False, kind="stable")
 
 
-def used_vertices(black_box: object, classes: Sequence[str]) -> dict[str, tuple[int, ...]]:
+def used_rois(black_box: object, classes: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """Return the ROIs that a black box is known to use, keyed by the counter in which they are expected.
 
     They are known for a rule that counts the edges within vertex sets; sets with negligible weight are ignored. For any
@@ -68,7 +68,7 @@ def used_vertices(black_box: object, classes: Sequence[str]) -> dict[str, tuple[
     Returns
     -------
     dict
-        Vertex numbers, keyed by counter name ("TD +", "ASD -", ...), as in `GlobalExplanation.counter_names`.
+        ROI numbers, keyed by counter name ("TD +", "ASD -", ...), as in `GlobalExplanation.counter_names`.
     """
     rule = white_box(black_box)
     if not isinstance(rule, LinearRule):

@@ -40,7 +40,7 @@ def plausibility(results: Counterfactuals | Counterfactual, data: GraphDataset) 
           counterfactual is to its own.
         - ``seen``: share of the changes after which the pair is as in at least one graph of the new class.
         - ``density change``: number of edges added minus removed, as a share of all pairs.
-        - ``degree change``: largest change of the degree of a ROI.
+        - ``degree change``: largest change of the degree of an ROI.
     """
     selected = [results] if isinstance(results, Counterfactual) else list(results)
     if any(each.original.size != data.edges.shape[1] for each in selected):

@@ -22,7 +22,7 @@ def plot_litmus(test: Litmus, axes: Axes | None = None) -> Axes:
     heights, transform = np.full(used.sum(), -0.02), axes.get_xaxis_transform()
     axes.plot(ranks[used], heights, "|", color=ADDED, ms=5, transform=transform, clip_on=False)
     axes.set(xlim=(-1, order.size), xlabel="ROIs in decreasing order of importance", ylabel="changes at the ROI")
-    title = f"ROC AUC {test.roc_auc:.3f}, average precision {test.average_precision:.3f}"
+    title = f"Litmus test: ROC AUC {test.roc_auc:.3f}, average precision {test.average_precision:.3f}"
     axes.set_title(title, fontsize=11, color=TEXT, loc="left")
     axes.xaxis.set_label_coords(0.5, -0.12)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

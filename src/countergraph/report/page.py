@@ -35,6 +35,8 @@ TITLES = {
 }
 """Captions of the tables on the page, by the name in `Report.tables`."""
 HEADERS = {
+    "first": "first ROI",
+    "second": "second ROI",
     "nearest": "nearest graph",
     "nearest before": "nearest graph before",
     "outlying": "outlier share",

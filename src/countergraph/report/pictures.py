@@ -79,7 +79,8 @@ def global_pictures(report: Report) -> Iterator[Picture]:
             "Litmus test",
             test.caption,
             "This classifier is known to use only certain ROIs. The litmus test measures how well the explanation "
-            "identifies them: an ROC AUC of 1 is perfect, 0.5 is chance level.",
+            "identifies them: an ROC AUC of 1 is perfect, 0.5 is chance level. The ticks below the axis "
+            "mark the used ROIs.",
             test.plot,
         )
 

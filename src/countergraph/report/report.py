@@ -18,7 +18,7 @@ from countergraph.errors import InputError, check_integers, unknown_name
 from countergraph.explain.contrastive import changes
 from countergraph.explain.diverse import Diverse
 from countergraph.explain.importance import GlobalExplanation
-from countergraph.explain.litmus import Litmus, litmus, used_vertices
+from countergraph.explain.litmus import Litmus, litmus, used_rois
 from countergraph.explain.local import LocalExplanation
 from countergraph.explain.plausibility import COLUMNS, plain_results, plausibility
 from countergraph.finding.prove import certify
@@ -100,8 +100,8 @@ class Report:
 
     @cached_property
     def marks(self) -> dict[str, tuple[int, ...]]:
-        """The ROIs that the classifier is known to use, keyed by the row of the ROI strip (see `used_vertices`)."""
-        return used_vertices(self.black_box, self.data.classes) if len(self.data.classes) == 2 else {}
+        """The ROIs that the classifier is known to use, keyed by the row of the ROI strip (see `used_rois`)."""
+        return used_rois(self.black_box, self.data.classes) if len(self.data.classes) == 2 else {}
 
     def person(self, name: str) -> Counterfactual:
         """Return the closest counterfactual of a subject; if none was found, a result without counterfactual."""
