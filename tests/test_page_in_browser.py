@@ -53,11 +53,11 @@ class Visit:
 def test_page_draws_without_network_requests(browser: Browser, path: Path, width: int) -> None:
     visit = Visit(browser, path, width)
     page = visit.page
-    for section in ("#global", "#subject-1", "#subject-3"):
+    for section in ("#global-explanation", "#subject-1", "#subject-3"):
         page.locator(f"{section} .scene3d").scroll_into_view_if_needed()
         page.wait_for_selector(f"{section} .scene3d canvas")
     # 3-D views outside the window are removed.
-    page.wait_for_function("document.querySelectorAll('#global .scene3d canvas').length === 0")
+    page.wait_for_function("document.querySelectorAll('#global-explanation .scene3d canvas').length === 0")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 300)")
     assert [url for url in visit.requests if not url.startswith(("data:", "blob:"))] == [path.as_uri()]
@@ -87,23 +87,23 @@ def test_tables_sort(browser: Browser, path: Path) -> None:
     page = Visit(browser, path, 1400).page
 
     def column(index: int) -> list[str]:
-        return page.locator(f"#global table >> nth=0 >> tbody tr td:nth-child({index})").all_inner_texts()
+        return page.locator(f"#global-explanation table >> nth=0 >> tbody tr td:nth-child({index})").all_inner_texts()
 
-    headers = page.locator("#global table >> nth=0 >> th").all_inner_texts()
+    headers = page.locator("#global-explanation table >> nth=0 >> th").all_inner_texts()
     total = 1 + [header.split()[0] for header in headers].index("total")
-    button = page.locator(f"#global table >> nth=0 >> th:nth-child({total}) button")
+    button = page.locator(f"#global-explanation table >> nth=0 >> th:nth-child({total}) button")
     button.click()
     assert [int(text) for text in column(total)] == sorted((int(text) for text in column(total)), reverse=True)
     button.click()
     assert [int(text) for text in column(total)] == sorted(int(text) for text in column(total))
-    page.locator("#global table >> nth=0 >> th:nth-child(1) button").focus()
+    page.locator("#global-explanation table >> nth=0 >> th:nth-child(1) button").focus()
     page.keyboard.press("Enter")
     assert [text.casefold() for text in column(1)] == sorted(text.casefold() for text in column(1))
 
 
 def test_page_is_readable_without_scripts_and_printed(browser: Browser, path: Path, tmp_path: Path) -> None:
     page = Visit(browser, path, 1000, java_script_enabled=False).page
-    assert page.locator("#global table").count() == 3
+    assert page.locator("#global-explanation table").count() == 3
     assert page.locator(".scene3d:visible").count() == 0
     assert page.locator("figure img:visible").count() >= 6
     page.pdf(path=tmp_path / "report.pdf", format="A4")
