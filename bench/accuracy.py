@@ -6,7 +6,7 @@ import time
 
 import countergraph as cg
 from bench.data import real_data
-from countergraph.experiments.exhibits.table1 import PRINTED
+from countergraph.experiments.exhibits.table1 import PAPER_VALUES
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
             began = time.perf_counter()
             model = cg.train(data, kind)
             took, rates = time.perf_counter() - began, model.accuracy
-            printed = PRINTED.get((cohort, "published" if kind == "contrast-subgraphs" else kind))
+            printed = PAPER_VALUES.get((cohort, "published" if kind == "contrast-subgraphs" else kind))
             paper = "" if printed is None else f"{printed[2]:.2f}"
             print(
                 f"| {cohort} | {kind} | {model.settings['classifier']} | {rates.training:.2f} "

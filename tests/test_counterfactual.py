@@ -144,7 +144,7 @@ def test_the_table_of_changes(cohort: cg.GraphDataset, model: cg.Model) -> None:
     assert first["distance_mm"] == pytest.approx(cohort.atlas.distance(i, j), abs=0.06)
     assert first["share of ASD"] == cohort.adjacency[cohort.labels == 1, i, j].mean()
     assert list(changes(made([(0, 1)], []))) == ["change", "first", "second"]
-    with pytest.raises(InputError, match="the result has 20 regions, the data 116"):
+    with pytest.raises(InputError, match="result has 20, data has 116"):
         changes(result, cg.make_cohort(2))
 
 

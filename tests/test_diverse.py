@@ -1,4 +1,4 @@
-"""Counterfactuals that differ, and how plausible they are."""
+"""Diverse counterfactuals, and plausibility."""
 
 from __future__ import annotations
 
@@ -13,66 +13,68 @@ from hypothesis import strategies as st
 
 import countergraph as cg
 from countergraph.errors import BlackBoxError, InputError
-from countergraph.explain.diverse import diversity, jaccard
+from countergraph.explain.diverse import diversity, jaccard_distance
 from countergraph.graphs.pairs import to_adjacency
 from tests.conftest import random_graphs
 from tests.test_constraints import ATLAS, FIRST, SECOND, N
 
 
-def changed(result: cg.Counterfactual) -> bytes:
+def flips_key(result: cg.Counterfactual) -> bytes:
     assert result.flips is not None
     return result.flips.tobytes()
 
 
-def never_falls(curve: pd.DataFrame) -> bool:
-    """Tell whether more changes never make as many counterfactuals less diverse."""
+def never_decreases(curve: pd.DataFrame) -> bool:
+    """Check that the diversity of selections of equal size never decreases with the number of changes."""
     return all(rows["diversity"].dropna().is_monotonic_increasing for _, rows in curve.groupby("chosen"))
 
 
-def test_diverse_counterfactuals_end_where_nothing_is_left_to_change() -> None:
+def test_find_diverse_stops_if_no_pair_is_left() -> None:
     pool = cg.find_diverse(lambda a: (a.sum(axis=(1, 2)) > 2).astype(int), np.zeros((3, 3), int), m=5, runs=2)
     assert 2 <= len(pool) < 6
     assert pool.found
-    person = cg.make_cohort(10, 20, seed=1).subset([0])
-    plausible, most = cg.Constraints(cost="plausible"), 2 * person.edges.sum() + 3
-    dense = cg.find_diverse(lambda a: a.sum(axis=(1, 2)) > most, person, m=4, runs=1, constraints=plausible)
-    assert len(dense) == 4, "the cohort itself tells what is plausible"
+    subject = cg.make_cohort(10, 20, seed=1).subset([0])
+    plausible, most = cg.Constraints(cost="plausible"), 2 * subject.edges.sum() + 3
+    dense = cg.find_diverse(lambda a: a.sum(axis=(1, 2)) > most, subject, m=4, runs=1, constraints=plausible)
+    assert len(dense) == 4, "the cohort itself determines the plausible costs"
     pair = cg.find_diverse(lambda a: a.any(axis=(1, 2)).astype(int), [0], m=2, runs=1)
     assert [each.distance for each in pair] == [1]
     with pytest.raises(InputError, match="of one graph, not of 4"):
         cg.find_diverse(lambda a: a[:, 0, 1], np.zeros((4, 6, 6), int))
 
 
-def test_what_a_diverse_search_found_is_not_lost() -> None:
-    left = 0
+def test_find_diverse_keeps_partial_results_on_failure() -> None:
+    remaining = 0
 
-    def breaks(adjacency: np.ndarray) -> np.ndarray:
-        nonlocal left
-        left -= len(adjacency)
-        if left < 0:
-            raise RuntimeError("spent")
+    def fails(adjacency: np.ndarray) -> np.ndarray:
+        nonlocal remaining
+        remaining -= len(adjacency)
+        if remaining < 0:
+            raise RuntimeError("no calls left")
         return (adjacency.sum(axis=(1, 2)) > 8).astype(int)
 
     options: dict[str, Any] = {"runs": 4, "method": "ofs", "confirm": False}
-    left = whole = 10**6
-    first = cg.find_counterfactuals(breaks, np.zeros((1, 8, 8), int), **options)
-    left = whole - left + 1
+    remaining = budget = 10**6
+    first = cg.find_counterfactuals(fails, np.zeros((1, 8, 8), int), **options)
+    remaining = budget - remaining + 1
     with pytest.raises(BlackBoxError) as stopped:
-        cg.find_diverse(breaks, np.zeros((8, 8), int), m=3, **options)
+        cg.find_diverse(fails, np.zeros((8, 8), int), m=3, **options)
     assert [each.to_dict() for each in stopped.value.results[:4]] == [each.to_dict() for each in first]
     assert len(stopped.value.results) == 5
 
 
 def test_diverse_counterfactuals_differ(cohort: cg.GraphDataset, model: cg.Model) -> None:
-    person = cohort.subset([3])
-    pool = cg.find_diverse(model, person, m=3, runs=10, method="ofs+obs", dataset=cohort)
+    subject = cohort.subset([3])
+    pool = cg.find_diverse(model, subject, m=3, runs=10, method="ofs+obs", dataset=cohort)
     diverse = cg.Diverse(pool, 3)
-    plain = cg.Diverse(pool[:10], 3)
+    independent = cg.Diverse(pool[:10], 3)
     assert len(diverse.chosen) == 3
-    assert diverse._gaps.tolist() == [[jaccard(one, other) for other in diverse._pool] for one in diverse._pool]
-    assert diverse.curve["diversity"].iloc[-1] >= plain.curve["diversity"].iloc[-1]
+    assert diverse._distances.tolist() == [
+        [jaccard_distance(one, other) for other in diverse._pool] for one in diverse._pool
+    ]
+    assert diverse.curve["diversity"].iloc[-1] >= independent.curve["diversity"].iloc[-1]
     assert diverse.curve["at most"].is_monotonic_increasing
-    assert never_falls(diverse.curve)
+    assert never_decreases(diverse.curve)
     first, second, usual = pool[10], pool.closest(), pool[:10].closest()
     assert second is not None
     assert usual is not None
@@ -82,15 +84,15 @@ def test_diverse_counterfactuals_differ(cohort: cg.GraphDataset, model: cg.Model
     assert len(one) == 3
 
 
-def test_diversity_of_nothing_is_refused(cohort: cg.GraphDataset, model: cg.Model) -> None:
+def test_diversity_of_several_graphs_raises(cohort: cg.GraphDataset, model: cg.Model) -> None:
     with pytest.raises(InputError, match="of one graph, not of 24"):
         cg.find_diverse(model, cohort)
-    with pytest.raises(InputError, match="these results are of several"):
+    with pytest.raises(InputError, match="these results are of several graphs"):
         cg.Diverse(cg.find_counterfactuals(model, cohort, "ofs"))
 
 
-def test_what_was_seen_is_of_the_class_whatever_it_is_called() -> None:
-    """The one graph that has the edge is of the class that the counterfactual left."""
+def test_seen_uses_the_new_class_for_any_class_names() -> None:
+    """The only graph with the added edge belongs to the original class, not to the new class."""
     edges = np.zeros((4, 10), dtype=bool)
     edges[1, 3] = True
     data = cg.GraphDataset(edges, [0, 0, 1, 1], classes=("TD", "ASD"))
@@ -101,7 +103,7 @@ def test_what_was_seen_is_of_the_class_whatever_it_is_called() -> None:
         assert seen == 0 if names[1] in ("ASD", 1) else np.isnan(seen)
 
 
-def test_plausibility_of_a_real_graph_and_of_nonsense() -> None:
+def test_plausibility_of_graphs_of_the_cohort() -> None:
     edges = random_graphs(10, N, 5, 0.4)
     data = cg.GraphDataset(edges, [0, 1] * 5, atlas=ATLAS)
     truth = {row.tobytes(): label for row, label in zip(edges, data.labels, strict=True)}
@@ -112,21 +114,21 @@ def test_plausibility_of_a_real_graph_and_of_nonsense() -> None:
     results = cg.find_counterfactuals(box, data, "ds")
     table = cg.plausibility(results, data)
     found = [each.found for each in results]
-    assert (table["nearest"][found] == 0).all()  # each is a graph of the cohort
-    assert (table["seen"][found] == 1).all()  # every change is one that a graph of the other class has
+    assert (table["nearest"][found] == 0).all()  # each counterfactual is a graph of the cohort
+    assert (table["seen"][found] == 1).all()  # every change occurs in a graph of the other class
     assert (table["nearest before"][found] <= [each.distance for each in results.found]).all()
     for row, result in zip(table.to_dict("records"), results, strict=True):
         if result.edges is not None:
             degrees = [to_adjacency(each).sum(axis=1).astype(int) for each in (result.edges, result.original)]
             assert row["degree change"] == np.abs(degrees[0] - degrees[1]).max()
             assert row["density change"] == pytest.approx((result.edges.sum() - result.original.sum()) / 15)
-    with pytest.raises(InputError, match="differ in regions"):
+    with pytest.raises(InputError, match="must have the same ROIs; data has 5"):
         cg.plausibility(results, cg.GraphDataset(random_graphs(2, 5, 0), [0, 1]))
 
 
 @given(st.integers(0, 9999), st.integers(2, 4))
 @settings(max_examples=30)
-def test_what_is_chosen_cannot_be_bettered_by_one_exchange(seed: int, m: int) -> None:
+def test_no_single_exchange_improves_the_selection(seed: int, m: int) -> None:
     rng = np.random.default_rng(seed)
     weights = rng.normal(size=15)
     box = cg.Oracle(lambda edges: (edges @ weights > 0).astype(int), input="edges")
@@ -134,26 +136,26 @@ def test_what_is_chosen_cannot_be_bettered_by_one_exchange(seed: int, m: int) ->
     if not pool.found:
         return
     diverse = cg.Diverse(pool, m)
-    chosen, different = list(diverse.chosen), list({changed(each): each for each in pool.found}.values())
-    sets = [changed(each) for each in chosen]
+    chosen, distinct = list(diverse.chosen), list({flips_key(each): each for each in pool.found}.values())
+    sets = [flips_key(each) for each in chosen]
     best = diversity(cg.Counterfactuals(chosen))
-    for place in range(1, len(chosen)):
-        for other in different:
-            if changed(other) not in sets:
-                exchanged = cg.Counterfactuals([*chosen[:place], other, *chosen[place + 1 :]])
+    for slot in range(1, len(chosen)):
+        for other in distinct:
+            if flips_key(other) not in sets:
+                exchanged = cg.Counterfactuals([*chosen[:slot], other, *chosen[slot + 1 :]])
                 assert diversity(exchanged) <= best + 1e-9
-    assert len(chosen) == min(m, len(different))
-    assert never_falls(diverse.curve)
+    assert len(chosen) == min(m, len(distinct))
+    assert never_decreases(diverse.curve)
 
 
-def test_a_time_limit_is_for_all_searches_together(cohort: cg.GraphDataset) -> None:
+def test_time_limit_applies_to_all_searches_together(cohort: cg.GraphDataset) -> None:
     def slow(edges: np.ndarray) -> np.ndarray:
         time.sleep(0.05)
         return edges.sum(axis=1) > 60
 
-    began = time.monotonic()
+    start = time.monotonic()
     found = cg.find_diverse(
         cg.Oracle(slow, input="edges"), cohort.edges[0], m=30, runs=2, method="ofs+obs", time_limit=1.0
     )
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - start < 3
     assert len(found) >= 2

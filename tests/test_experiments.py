@@ -22,7 +22,7 @@ import countergraph as cg
 from countergraph.errors import InputError
 from countergraph.experiments import workspace as lab_module
 from countergraph.experiments.exhibits import EXHIBITS
-from countergraph.experiments.exhibits.exhibit import by_graph, first_distance, numbers, percentiles
+from countergraph.experiments.exhibits.exhibit import by_graph, first_distance, format_numbers, percentiles
 from countergraph.experiments.experiment import Experiment
 from countergraph.experiments.reproduction import choose_exhibits
 from countergraph.experiments.runner import run_units
@@ -294,8 +294,8 @@ def test_a_graph_counts_once_with_the_mean_of_its_runs(model, cohort) -> None:
     means = by_graph(results, lambda each: each.calls)
     assert means.tolist() == [sum(each.calls for each in results[i : i + 3]) / 3 for i in range(0, len(results), 3)]
     assert by_graph(results, lambda each: None).tolist() == [np.inf] * len(cohort)
-    assert numbers(percentiles(np.array([1, 2, 3, np.inf, np.inf]))) == "1.4 / 2 / 3 / inf / inf"
-    assert numbers(percentiles(means[:1])) == " / ".join([f"{means[0]:.1f}".removesuffix(".0")] * 5)
+    assert format_numbers(percentiles(np.array([1, 2, 3, np.inf, np.inf]))) == "1.4 / 2 / 3 / inf / inf"
+    assert format_numbers(percentiles(means[:1])) == " / ".join([f"{means[0]:.1f}".removesuffix(".0")] * 5)
     forward = cg.find_counterfactuals(model, cohort, "ofs", runs=3, max_calls=40)
     assert [first_distance(each) for each in results] == [each.distance for each in forward]
 

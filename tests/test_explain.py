@@ -9,9 +9,9 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import InputError
-from countergraph.explain.chance import changes_of, pairs_against_chance, sums_against_chance
-from countergraph.explain.litmus import used_vertices
+from countergraph.explain.litmus import used_rois
 from countergraph.explain.quality import typical_people
+from countergraph.explain.significance import changes_by_graph, exact_pair_test, permutation_test
 from countergraph.graphs.pairs import pair_position, pairs_at
 from tests.conftest import random_graphs
 
@@ -29,7 +29,7 @@ def local(cohort: cg.GraphDataset) -> cg.LocalExplanation:
     return cg.LocalExplanation(cg.find_counterfactuals(RULE, cohort.subset([far]), "ofs+obs", runs=80))
 
 
-def test_local_shares_are_what_they_say(local: cg.LocalExplanation) -> None:
+def test_local_shares_equal_counts(local: cg.LocalExplanation) -> None:
     found = local.results.found
     for row in local.table.to_dict("records"):
         pair = (row["i"], row["j"])
@@ -44,8 +44,8 @@ def test_local_shares_are_what_they_say(local: cg.LocalExplanation) -> None:
         assert top[top["change"] == change].equals(local.table[local.table["change"] == change].head(2))
 
 
-def test_intervals_cover_as_they_should() -> None:
-    """A pair that changes in half of the counterfactuals: the interval of a share of 0.5 of 100 is about 0.4 to 0.6."""
+def test_confidence_intervals() -> None:
+    """The 95% interval of a share of 0.5 of 100 counterfactuals is about 0.4 to 0.6."""
     flips = [np.array([0, 1]) if i % 2 else np.array([0]) for i in range(100)]
     many = cg.Counterfactuals(
         [cg.Counterfactual(np.zeros(6, dtype=bool), each, 0, 1, {}, "x", {}, "finished") for each in flips]
@@ -58,7 +58,7 @@ def test_intervals_cover_as_they_should() -> None:
 
 
 def test_stability_grows_with_the_number_of_runs() -> None:
-    """Pairs that change with chances from 0 to 1: a few runs do not tell their order, many do."""
+    """Pairs change with probabilities from 0 to 1: few runs do not determine their order, many runs do."""
     rng = np.random.default_rng(0)
     runs = [np.flatnonzero(rng.random(45) < np.linspace(0.02, 0.98, 45)) for _ in range(400)]
     many = cg.Counterfactuals(
@@ -78,8 +78,8 @@ def test_global_counters(results: cg.Counterfactuals) -> None:
     count = sum((i, j) in each.removed for each in some)
     assert explanation.counters[1, 1, pair_position(i, j, 20)] == count
     assert explanation.roi_importance.sum() == 2 * explanation.counters.sum()
-    at_three = sum(3 in pair for each in results.found for pair in each.added + each.removed)
-    assert explanation.roi_importance.iloc[3] == at_three
+    at_roi_3 = sum(3 in pair for each in results.found for pair in each.added + each.removed)
+    assert explanation.roi_importance.iloc[3] == at_roi_3
 
 
 def test_heatmaps_sum_the_right_counters(results: cg.Counterfactuals) -> None:
@@ -89,24 +89,24 @@ def test_heatmaps_sum_the_right_counters(results: cg.Counterfactuals) -> None:
     assert np.triu(added).sum() == explanation.counters[0, 0].sum(), "added to graphs of the other class"
     assert np.triu(removed).sum() == explanation.counters[1, 1].sum(), "removed from graphs of the class"
     share, _ = explanation.heatmaps(1, normalised=True)
-    zones = explanation.atlas.networks
-    assert zones is not None
+    networks = explanation.atlas.networks
+    assert networks is not None
     a, b = explanation.network_names[:2]
-    pairs = [p for p in pairs_at(np.arange(190), 20) if {zones[p[0]], zones[p[1]]} == {a, b}]
+    pairs = [p for p in pairs_at(np.arange(190), 20) if {networks[p[0]], networks[p[1]]} == {a, b}]
     assert float(share.loc[a, b]) == pytest.approx(float(added.loc[a, b]) / len(pairs))
 
 
-def test_the_permutation_test_finds_what_is_planted_and_nothing_else() -> None:
-    """Changes that fall at random are significant about as often as they should be; one pair that is always hit, is."""
+def test_significance_of_random_changes_and_of_a_planted_change() -> None:
+    """Random changes are rarely significant; a pair that changes in every counterfactual is significant."""
     rng = np.random.default_rng(0)
     atlas = cg.make_cohort(2, 20).atlas
 
-    def made(always: bool) -> cg.Counterfactuals:
+    def make_results(planted: bool) -> cg.Counterfactuals:
         rows = []
         for index in range(60):
             graph = rng.random(190) < 0.2
             flips = np.sort(rng.permutation(190)[:6])
-            if always:
+            if planted:
                 flips = np.union1d(flips, [17])
             rows.append(
                 cg.Counterfactual(
@@ -115,35 +115,35 @@ def test_the_permutation_test_finds_what_is_planted_and_nothing_else() -> None:
             )
         return cg.Counterfactuals(rows)
 
-    chance = cg.GlobalExplanation(made(False)).significance(300)
-    assert (chance["pair"]["q"] < 0.05).sum() <= 2
-    assert chance["roi"]["expected"].sum() == pytest.approx(chance["roi"]["observed"].sum())
-    planted = cg.GlobalExplanation(made(True))
-    tests = planted.significance(300)
+    tests = cg.GlobalExplanation(make_results(False)).significance(300)
+    assert (tests["pair"]["q"] < 0.05).sum() <= 2
+    assert tests["roi"]["expected"].sum() == pytest.approx(tests["roi"]["observed"].sum())
+    explanation = cg.GlobalExplanation(make_results(True))
+    tests = explanation.significance(300)
     assert tests["pair"]["p"].idxmin() == tests["pair"].index[17]
     assert tests["pair"]["observed"].iloc[17] == 60
-    assert tests["pair"]["q"].iloc[17] < 1e-6, "however few simulations there are"
-    table = planted.pair_table
+    assert tests["pair"]["q"].iloc[17] < 1e-6, "exact, independent of the number of simulations"
+    table = explanation.pair_table
     i, j = pairs_at([17], 20)[0]
     assert (table.loc[0, "first"], table.loc[0, "second"]) == (atlas.names[i], atlas.names[j])
 
 
-def test_typical_people_are_in_the_middle_of_each_class() -> None:
+def test_typical_people_are_nearest_to_the_median_of_each_class() -> None:
     data = cg.make_cohort(10, 20)
 
-    def made(index: int) -> cg.Counterfactual:
+    def make_result(index: int) -> cg.Counterfactual:
         flips, label = np.arange(1 + index // 2), index % 2
         return cg.Counterfactual(
             data.edges[index], flips, label, 1 - label, {}, "x", {}, "finished", graph_index=index, subject=f"s{index}"
         )
 
-    results = cg.Counterfactuals([made(index) for index in range(10)])  # 1, 2, 3, 4 and 5 changes in each class
+    results = cg.Counterfactuals([make_result(index) for index in range(10)])  # 1, 2, 3, 4 and 5 changes in each class
     assert typical_people(results, data, 2) == ["s5", "s4"]
     assert {*typical_people(results, data, 6)} == {"s5", "s4", "s2", "s3", "s6", "s7"}
 
 
-def test_p_values_are_those_of_the_null_however_long_the_counterfactuals() -> None:
-    """A counterfactual changes a pair once; so where all change nearly everything, nothing is remarkable."""
+def test_p_values_are_uniform_under_the_null_for_any_length() -> None:
+    """A counterfactual changes a pair at most once: if all change nearly every pair, no pair is significant."""
     rng, atlas = np.random.default_rng(0), cg.make_cohort(2, 10).atlas
 
     def p_values(size: int) -> np.ndarray:
@@ -156,58 +156,59 @@ def test_p_values_are_those_of_the_null_however_long_the_counterfactuals() -> No
     np.testing.assert_allclose(p_values(45), 1)
     for size in (3, 36):
         share = float(np.mean([p_values(size) <= 0.2 for _ in range(20)]))
-        assert 0.1 < share <= 0.25, "of 900 p-values; many ties make it less than 0.2"
+        assert 0.1 < share <= 0.25, "share of 900 p-values; ties make it smaller than 0.2"
 
 
-def searched(n_graphs: int, runs: int, alike: bool, seed: int = 0) -> cg.Counterfactuals:
-    """Return counterfactuals of random changes, the same ones in all runs of a graph if these are alike."""
+def random_results(n_graphs: int, runs: int, equal_runs: bool, seed: int = 0) -> cg.Counterfactuals:
+    """Return counterfactuals with random changes; with ``equal_runs`` all runs of a graph have the same changes."""
     rng, atlas, rows = np.random.default_rng(seed), cg.Atlas.numbered(10), []
     for index in range(n_graphs):
         graph, flips = rng.random(45) < 0.4, rng.permutation(45)
         for run in range(runs):
-            flips = flips if alike else rng.permutation(45)
-            where = {"graph_index": index, "run": run, "atlas": atlas, "classes": ("a", "b")}
-            rows.append(cg.Counterfactual(graph, np.sort(flips[:7]), 0, 1, {}, "x", {}, "finished", **where))
+            flips = flips if equal_runs else rng.permutation(45)
+            options = {"graph_index": index, "run": run, "atlas": atlas, "classes": ("a", "b")}
+            rows.append(cg.Counterfactual(graph, np.sort(flips[:7]), 0, 1, {}, "x", {}, "finished", **options))
     return cg.Counterfactuals(rows)
 
 
-def test_searching_everybody_more_often_makes_nothing_significant() -> None:
-    tests = [cg.GlobalExplanation(searched(30, runs, alike=True)).significance() for runs in (1, 20)]
-    for level in ("pair", "roi", "cell"):
-        once, often = (each[level] for each in tests)
-        assert (20 * once["observed"] == often["observed"]).all()
-        assert (once["q"] > 0.05).all()
+def test_significance_does_not_depend_on_the_number_of_runs() -> None:
+    tests = [cg.GlobalExplanation(random_results(30, runs, equal_runs=True)).significance() for runs in (1, 20)]
+    for level in ("pair", "roi", "network"):
+        single, repeated = (each[level] for each in tests)
+        assert (20 * single["observed"] == repeated["observed"]).all()
+        assert (single["q"] > 0.05).all()
         if level == "pair":
-            np.testing.assert_allclose(once["p"], often["p"])
-        np.testing.assert_allclose(once["p"], often["p"], atol=0.1)
+            np.testing.assert_allclose(single["p"], repeated["p"])
+        np.testing.assert_allclose(single["p"], repeated["p"], atol=0.1)
 
 
 @pytest.mark.parametrize("size", [4, 20])
-def test_exact_p_values_are_those_of_many_simulations(size: int) -> None:
-    """Sizes of pools for which the changes of a simulation are drawn in two ways."""
-    results = searched(size, 3, alike=False)
+def test_exact_p_values_equal_simulated_p_values(size: int) -> None:
+    """The two sizes test both sampling algorithms of the simulation."""
+    results = random_results(size, 3, equal_runs=False)
     totals = cg.GlobalExplanation(results).counters.sum(axis=(0, 1))
-    people = changes_of(results)
-    exact = pairs_against_chance(totals, people)
-    drawn = sums_against_chance(totals, lambda totals: {"pair": totals}, people, 5000, np.random.default_rng(1))["pair"]
-    np.testing.assert_allclose(exact.p, drawn.p, atol=0.04)
-    np.testing.assert_allclose(exact.expected, drawn.expected, atol=0.15)
+    graphs = changes_by_graph(results)
+    exact = exact_pair_test(totals, graphs)
+    rng = np.random.default_rng(1)
+    simulated = permutation_test(totals, lambda totals: {"pair": totals}, graphs, 5000, rng)["pair"]
+    np.testing.assert_allclose(exact.p, simulated.p, atol=0.04)
+    np.testing.assert_allclose(exact.expected, simulated.expected, atol=0.15)
     assert exact.expected.sum() == pytest.approx(totals.sum())
 
 
-def test_the_litmus_test_tells_right_from_wrong(results: cg.Counterfactuals) -> None:
+def test_litmus_separates_used_from_unused_rois(results: cg.Counterfactuals) -> None:
     explanation = cg.GlobalExplanation(results)
     used = np.array([*range(6), *range(8, 13)])
-    right = cg.litmus(explanation, used)
-    assert cg.litmus(explanation, [explanation.atlas.names[i] for i in used]).roc_auc == right.roc_auc
-    assert right.roc_auc > 0.9
-    wrong = cg.litmus(explanation, np.setdiff1d(np.arange(20), used))
-    assert wrong.roc_auc == pytest.approx(1 - right.roc_auc)
-    assert right.used.sum() == used.size
+    correct = cg.litmus(explanation, used)
+    assert cg.litmus(explanation, [explanation.atlas.names[i] for i in used]).roc_auc == correct.roc_auc
+    assert correct.roc_auc > 0.9
+    inverted = cg.litmus(explanation, np.setdiff1d(np.arange(20), used))
+    assert inverted.roc_auc == pytest.approx(1 - correct.roc_auc)
+    assert correct.used.sum() == used.size
 
 
 @pytest.mark.slow
-def test_the_published_rule_passes_the_litmus_test(asd: cg.GraphDataset, real_data: Path) -> None:
+def test_published_rule_passes_the_litmus_test(asd: cg.GraphDataset, real_data: Path) -> None:
     rule = cg.load_published_rule("asd", root=real_data)
     explanation = cg.GlobalExplanation(cg.find_counterfactuals(rule, asd, "ofs+obs", runs=5))
     used = sorted(set(rule.vertex_sets[0]) | set(rule.vertex_sets[1]))
@@ -220,8 +221,8 @@ def test_the_published_rule_passes_the_litmus_test(asd: cg.GraphDataset, real_da
     assert all("Deep grey matter" in pair for pair in zip(names[strongest[0]], names[strongest[1]], strict=True))
 
 
-def test_with_three_classes_a_heatmap_counts_only_what_leads_to_its_class() -> None:
-    """A class for few connections, one for more and one for most: nothing that is added ever speaks for the first."""
+def test_heatmaps_of_three_classes_count_only_changes_to_the_class() -> None:
+    """The classes depend on the number of edges: an added edge never leads to the class with the fewest edges."""
 
     def box(edges: np.ndarray) -> np.ndarray:
         return np.digitize(edges.sum(axis=1), [12, 24])
@@ -239,28 +240,28 @@ def test_with_three_classes_a_heatmap_counts_only_what_leads_to_its_class() -> N
     assert [np.triu(each).sum() for each in added] == counts
 
 
-def test_what_cannot_be_explained_is_refused(results: cg.Counterfactuals, cohort: cg.GraphDataset) -> None:
-    nothing = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort.subset([1]), max_calls=3)
+def test_invalid_results_raise(results: cg.Counterfactuals, cohort: cg.GraphDataset) -> None:
+    not_found = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort.subset([1]), max_calls=3)
     for kind in (cg.LocalExplanation, cg.GlobalExplanation):
-        with pytest.raises(InputError, match="found a counterfactual, so there is nothing to explain"):
-            kind(nothing)
-    with pytest.raises(InputError, match="of one graph; these results are of several"):
+        with pytest.raises(InputError, match="found a counterfactual; there is nothing to explain"):
+            kind(not_found)
+    with pytest.raises(InputError, match="must be of one graph; these results are of several graphs"):
         cg.LocalExplanation(results)
-    bare = cg.find_counterfactuals(lambda a: a.sum(axis=(1, 2)) > 76, cohort.edges[:3])
-    with pytest.raises(InputError, match="whose classes have names"):
-        cg.GlobalExplanation(bare)
-    with pytest.raises(InputError, match="numbers of regions, from 0 to 19"):
+    unnamed = cg.find_counterfactuals(lambda a: a.sum(axis=(1, 2)) > 76, cohort.edges[:3])
+    with pytest.raises(InputError, match="needs results with class names"):
+        cg.GlobalExplanation(unnamed)
+    with pytest.raises(InputError, match="ROI numbers from 0 to 19"):
         cg.litmus(cg.GlobalExplanation(results), [20])
-    with pytest.raises(InputError, match="regions that the model does not use"):
+    with pytest.raises(InputError, match="ROIs that the model does not use"):
         cg.litmus(cg.GlobalExplanation(results), range(20))
 
 
-def test_black_boxes_side_by_side(cohort: cg.GraphDataset, results: cg.Counterfactuals) -> None:
+def test_comparison_of_black_boxes(cohort: cg.GraphDataset, results: cg.Counterfactuals) -> None:
     other = cg.LinearRule([range(13, 20)], [1.0], -2.5, n_rois=20)
-    alike = cg.LinearRule(RULE.vertex_sets, [-1.0, 1.0], 0.2, n_rois=20)
+    similar = cg.LinearRule(RULE.vertex_sets, [-1.0, 1.0], 0.2, n_rois=20)
     boxes = {"rule": results} | {
         name: cg.find_counterfactuals(box, cohort, "ofs+obs", runs=3)
-        for name, box in (("alike", alike), ("other", other))
+        for name, box in (("similar", similar), ("other", other))
     }
     comparison = cg.Comparison(boxes)
     agreement = comparison.agreement().to_numpy()
@@ -277,63 +278,67 @@ def test_black_boxes_side_by_side(cohort: cg.GraphDataset, results: cg.Counterfa
         cg.Comparison({"rule": results, "half": results[:30]})
 
 
-def test_one_person_of_a_cohort_is_explained_at_once(cohort: cg.GraphDataset) -> None:
+def test_local_explanation_of_a_subject_equals_a_search(cohort: cg.GraphDataset) -> None:
     local = cg.LocalExplanation.of(RULE, cohort, cohort.names[3], runs=10, seed=4)
     runs = cg.find_counterfactuals(RULE, cohort.subset([3]), "ofs+obs", cohort, runs=10, seed=4)
     assert [each.to_dict() for each in local.results] == [each.to_dict() for each in runs]
     assert local.results[0].parameters["seed"] == 4
 
 
-def test_settings_costs_and_failures_side_by_side(cohort: cg.GraphDataset, model: cg.Model) -> None:
+def test_comparison_of_settings_with_costs_and_failures(cohort: cg.GraphDataset, model: cg.Model) -> None:
     costs = cg.Constraints(cost=np.random.default_rng(0).lognormal(size=190))
     seeds = {str(seed): cg.find_counterfactuals(model, cohort, seed=seed, constraints=costs) for seed in (0, 1)}
-    both = cg.Comparison(seeds)
-    assert both.caption == "2 settings on the same graphs."
-    assert both.summary().loc["0", "cost (median)"] == np.median([each.cost for each in seeds["0"].found])
-    nothing = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort, max_calls=3)
-    one = cg.Comparison({"nothing": nothing, "some": seeds["0"]})
-    assert one.roi_importance()["nothing"].isna().all()
-    one.plot()
+    comparison = cg.Comparison(seeds)
+    assert comparison.caption == "2 settings on the same graphs."
+    assert comparison.summary().loc["0", "cost (median)"] == np.median([each.cost for each in seeds["0"].found])
+    not_found = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort, max_calls=3)
+    failed = cg.Comparison({"failed": not_found, "found": seeds["0"]})
+    assert failed.roi_importance()["failed"].isna().all()
+    failed.plot()
     plt.close("all")
-    turned = replace(cohort, atlas=cg.Atlas(cohort.atlas.names[::-1]))
-    named = {"one": seeds["0"], "two": cg.find_counterfactuals(model.estimator, turned, constraints=costs)}
+    reversed_names = replace(cohort, atlas=cg.Atlas(cohort.atlas.names[::-1]))
+    named = {"one": seeds["0"], "two": cg.find_counterfactuals(model.estimator, reversed_names, constraints=costs)}
     importance = cg.Comparison(named).roi_importance()
-    assert importance["two"].to_numpy() == pytest.approx(importance["one"][::-1].to_numpy()), "by name, not by place"
-    bare = [cg.find_counterfactuals(lambda a, n=n: a.sum(axis=(1, 2)) > n, cohort.edges) for n in (70, 76)]
-    assert cg.Comparison(dict(zip("ab", bare, strict=True))).agreement().shape == (2, 2)
+    assert importance["two"].to_numpy() == pytest.approx(importance["one"][::-1].to_numpy()), (
+        "matched by name, not by position"
+    )
+    unnamed = [cg.find_counterfactuals(lambda a, n=n: a.sum(axis=(1, 2)) > n, cohort.edges) for n in (70, 76)]
+    assert cg.Comparison(dict(zip("ab", unnamed, strict=True))).agreement().shape == (2, 2)
 
 
-def test_methods_side_by_side_are_called_so(cohort: cg.GraphDataset, model: cg.Model) -> None:
+def test_comparison_of_methods_names_them(cohort: cg.GraphDataset, model: cg.Model) -> None:
     found = {method: cg.find_counterfactuals(model, cohort, method) for method in ("ofs+obs", "bisect+ddmin")}
     comparison = cg.Comparison(found)
     assert comparison.caption == "2 methods on the same graphs."
     assert comparison.summary().index.name == "method"
 
 
-def test_a_litmus_test_takes_numbers_names_or_a_mask(results: cg.Counterfactuals) -> None:
+def test_litmus_accepts_numbers_names_or_a_mask(results: cg.Counterfactuals) -> None:
     explanation = cg.GlobalExplanation(results)
     mask = np.arange(20) < 3
     for given in (mask, [0, 1, 2], explanation.atlas.names[:3]):
         assert cg.litmus(explanation, given).used.tolist() == mask.tolist()
-    for wrong in ([1.7], mask[:5], ~np.ones(20, dtype=bool), [-1], []):
-        with pytest.raises(InputError, match="numbers of regions, from 0 to 19, or names, at least one, or a mask"):
-            cg.litmus(explanation, wrong)
+    for invalid in ([1.7], mask[:5], ~np.ones(20, dtype=bool), [-1], []):
+        with pytest.raises(
+            InputError, match="non-empty list of ROI numbers from 0 to 19 or ROI names, or a Boolean mask"
+        ):
+            cg.litmus(explanation, invalid)
 
 
-def test_a_set_without_weight_is_not_in_use() -> None:
+def test_vertex_set_with_negligible_weight_is_unused() -> None:
     rule = cg.LinearRule([range(5), range(7, 12)], [1e-17, 1.0], -3.0, 20)
-    assert set().union(*used_vertices(rule, ("TD", "ASD")).values()) == set(range(7, 12))
+    assert set().union(*used_rois(rule, ("TD", "ASD")).values()) == set(range(7, 12))
 
 
-def test_what_does_not_belong_together_is_not_explained_together(cohort: cg.GraphDataset) -> None:
+def test_results_of_different_cohorts_raise(cohort: cg.GraphDataset) -> None:
     found = cg.find_counterfactuals(RULE, cohort, "ofs+obs")
     renamed = cg.GraphDataset(cohort.edges, cohort.labels, classes=("young", "old"), atlas=cohort.atlas)
-    with pytest.raises(InputError, match="must have the same regions and the same classes"):
+    with pytest.raises(InputError, match="must have the same ROIs and the same classes"):
         cg.GlobalExplanation(found + cg.find_counterfactuals(RULE, renamed, "ofs+obs"))
 
 
-def test_counterfactuals_that_are_all_alike_have_no_order_to_be_stable(cohort: cg.GraphDataset) -> None:
+def test_stability_of_equal_counterfactuals_is_nan(cohort: cg.GraphDataset) -> None:
     [one] = cg.find_counterfactuals(RULE, cohort.subset([0]), "ofs+obs")
-    alike = cg.LocalExplanation(cg.Counterfactuals([replace(one, run=run) for run in range(6)]))
-    assert np.isnan(alike.stability)
-    assert alike.caption.endswith("from 6 counterfactuals.")
+    equal = cg.LocalExplanation(cg.Counterfactuals([replace(one, run=run) for run in range(6)]))
+    assert np.isnan(equal.stability)
+    assert equal.caption.endswith("in 6 counterfactuals.")

@@ -14,10 +14,15 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import BlackBoxError, FileError, InputError, NotFoundError
-from countergraph.explain.litmus import used_vertices
+from countergraph.explain.litmus import used_rois
 from countergraph.report.pictures import save_pictures
 
-QUESTIONS = ("about the cohort", "about some people", "for the closest, by learned", "for proofs")
+CALLS = (
+    "calls for the cohort",
+    "calls for single subjects",
+    "calls for the closest counterfactuals (learned)",
+    "calls for certificates",
+)
 RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
 
 
@@ -34,7 +39,7 @@ def page(report: cg.Report, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 class Outline(HTMLParser):
-    """What a page consists of, for somebody who does not look at it."""
+    """The tags and attributes of a page; checks that all tags are closed."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -54,16 +59,16 @@ class Outline(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-def test_the_page_needs_nothing_else_and_is_small(page: str) -> None:
+def test_page_is_self_contained_and_small(page: str) -> None:
     outline = Outline(page)
     assert outline.open == []
-    needed = [each for tag in ("img", "script", "link") for each in outline.all(tag)]
-    sources = [each.get(name) or "" for each in needed for name in ("src", "href")]
+    elements = [each for tag in ("img", "script", "link") for each in outline.all(tag)]
+    sources = [each.get(name) or "" for each in elements for name in ("src", "href")]
     assert all(source == "" or source.startswith("data:") for source in sources)
     assert len(page) < 15e6
 
 
-def test_the_page_is_accessible(page: str) -> None:
+def test_page_is_accessible(page: str) -> None:
     outline = Outline(page)
     assert outline.all("html") == [{"lang": "en"}]
     assert all(each.get("alt") for each in outline.all("img"))
@@ -77,31 +82,31 @@ def test_the_page_is_accessible(page: str) -> None:
     assert set(anchors) <= {attributes.get("id") for _, attributes in outline.tags}
 
 
-def test_the_page_says_everything_that_the_tables_hold(page: str, report: cg.Report) -> None:
+def test_page_contains_the_main_results(page: str, report: cg.Report) -> None:
     for name in report.people:
         assert report.person(name).sentence in page
     assert report.headline in page
-    for region in report.data.atlas.names:
-        assert f"<td>{region}</td>" in page
+    for roi in report.data.atlas.names:
+        assert f"<td>{roi}</td>" in page
     assert "ROC AUC" in page
 
 
-def test_names_are_text(cohort: cg.GraphDataset) -> None:
-    evil = '</script><script>alert("x")</script>'
-    names = [f"{evil}{i}" for i in range(len(cohort))]
-    atlas = cg.Atlas([f"{evil}{i}" for i in range(20)], cohort.atlas.coordinates, networks=[evil] * 20)
-    data = cg.GraphDataset(cohort.edges, cohort.labels, names, (f"a{evil}", "b<b>"), atlas)
+def test_names_are_escaped(cohort: cg.GraphDataset) -> None:
+    unsafe = '</script><script>alert("x")</script>'
+    names = [f"{unsafe}{i}" for i in range(len(cohort))]
+    atlas = cg.Atlas([f"{unsafe}{i}" for i in range(20)], cohort.atlas.coordinates, networks=[unsafe] * 20)
+    data = cg.GraphDataset(cohort.edges, cohort.labels, names, (f"a{unsafe}", "b<b>"), atlas)
     made = cg.make_report(RULE, data, "ofs+obs", runs=1, subjects=1, local_runs=5)
     from countergraph.report.page import render
 
     page = render(made)
     assert "<script>alert" not in page
     assert "b<b>" not in page
-    plain = cg.make_report(RULE, cohort, "ofs+obs", runs=1, subjects=1, local_runs=5)
-    assert page.count("<script") == render(plain).count("<script")
+    reference = cg.make_report(RULE, cohort, "ofs+obs", runs=1, subjects=1, local_runs=5)
+    assert page.count("<script") == render(reference).count("<script")
 
 
-def test_json_and_csv_hold_the_same_numbers(report: cg.Report, tmp_path: Path) -> None:
+def test_json_and_csv_contain_the_same_numbers(report: cg.Report, tmp_path: Path) -> None:
     report.save(tmp_path / "report.json")
     report.save(tmp_path / "tables")
     plain = json.loads((tmp_path / "report.json").read_text())
@@ -112,26 +117,26 @@ def test_json_and_csv_hold_the_same_numbers(report: cg.Report, tmp_path: Path) -
         with (tmp_path / "tables" / f"{name.replace(' ', '-')}.csv").open() as file:
             rows = list(csv.reader(file))
         assert len(rows) - 1 == len(table) == len(plain["tables"][name])
-    totals = [row["total"] for row in plain["tables"]["regions"]]
-    assert totals == report.tables["regions"]["total"].tolist()
+    totals = [row["total"] for row in plain["tables"]["rois"]]
+    assert totals == report.tables["rois"]["total"].tolist()
     assert totals == sorted(totals, reverse=True)
     with pytest.raises(FileError, match=r"report.json: cannot be written \(File exists"):
         report.save(tmp_path / "report.json", "csv")
 
 
-def test_costs_and_plausibility_are_told_of_people_and_of_every_result(
+def test_costs_and_plausibility_of_subjects_and_of_all_results(
     cohort: cg.GraphDataset, report: cg.Report, tmp_path: Path
 ) -> None:
-    cheap = cg.Constraints(cost="length")
-    made = cg.make_report(RULE, cohort, "ofs+obs", runs=1, subjects=2, local_runs=3, constraints=cheap)
+    costs = cg.Constraints(cost="length")
+    made = cg.make_report(RULE, cohort, "ofs+obs", runs=1, subjects=2, local_runs=3, constraints=costs)
     plain = made.to_dict()
     json.dumps(plain, allow_nan=False)
     measures = cg.plausibility(made.results, cohort)
-    for name, told in plain["people"].items():
+    for name, entry in plain["people"].items():
         person = made.person(name)
-        assert (told["distance"], told["cost"]) == (person.distance, person.cost)
-        assert told["proof"] == person.certificate.proof
-        assert told["plausibility"]["nearest"] == cg.plausibility(person, cohort)["nearest"].item()
+        assert (entry["distance"], entry["cost"]) == (person.distance, person.cost)
+        assert entry["proof"] == person.certificate.proof
+        assert entry["plausibility"]["nearest"] == cg.plausibility(person, cohort)["nearest"].item()
     seen = [each["plausibility"]["seen"] for each in plain["counterfactuals"]]
     assert seen == [None if np.isnan(value) else value for value in measures["seen"]]
     assert made.tables["results"]["cost"].tolist() == [each.cost for each in made.results]
@@ -139,21 +144,22 @@ def test_costs_and_plausibility_are_told_of_people_and_of_every_result(
     assert made.tables["plausibility"]["cost"].tolist() == [made.person(name).cost for name in made.people]
     assert "cost (median)" in made.tables["search"]
     made.save(tmp_path / "page.html")
-    assert "Its changes cost" in (tmp_path / "page.html").read_text()
+    assert "Cost of the changes" in (tmp_path / "page.html").read_text()
     assert "cost" not in report.tables["plausibility"]
-    assert all(told["cost"] is None for told in report.to_dict()["people"].values())
+    assert all(entry["cost"] is None for entry in report.to_dict()["people"].values())
 
 
-def test_people_are_told_other_ways_that_differ(report: cg.Report, page: str) -> None:
+def test_alternative_counterfactuals_are_diverse(report: cg.Report, page: str) -> None:
     from countergraph.report.page import render
 
     assert all(not report.others(name) for name in report.people)
-    assert "Other ways" not in page
+    assert "Alternative counterfactuals" not in page
     several = replace(report, diverse=3)
     text = render(several)
-    for name, told in several.to_dict()["people"].items():
+    assert "Alternative counterfactuals" in text
+    for name, entry in several.to_dict()["people"].items():
         others = several.others(name)
-        assert len(others) == len(told["others"]) == 2
+        assert len(others) == len(entry["others"]) == 2
         changed = [{*each.added, *each.removed} for each in (several.person(name), *others)]
         assert all(one != other for one, other in combinations(changed, 2))
         assert all(escape(each.sentence, quote=False) in text for each in others)
@@ -167,58 +173,56 @@ def test_figures_are_written(report: cg.Report, tmp_path: Path) -> None:
     assert all(path.read_text().lstrip().startswith("<?xml") for path in paths)
 
 
-def test_a_model_is_described_with_its_honest_accuracy(cohort: cg.GraphDataset, model: cg.Model) -> None:
+def test_model_table_contains_the_cross_validated_accuracy(cohort: cg.GraphDataset, model: cg.Model) -> None:
     made = cg.make_report(model, cohort, "ofs+obs", runs=1, subjects=0)
     rows = dict(made.tables["model"].to_numpy().tolist())
-    assert rows["accuracy on graphs it did not see (5 folds)"] == model.accuracy.cross_validated
-    assert rows["agrees with the labels of this cohort"] == pytest.approx(model.accuracy.training)
+    assert rows["cross-validated accuracy (5 folds)"] == model.accuracy.cross_validated
+    assert rows["accuracy on this cohort"] == pytest.approx(model.accuracy.training)
     assert made.people == {}
 
 
-def test_known_vertices_stand_in_the_rows_where_they_should_show(model: cg.Model) -> None:
-    rows = used_vertices(RULE, ("TD", "ASD"))
+def test_used_rois_by_counter(model: cg.Model) -> None:
+    rows = used_rois(RULE, ("TD", "ASD"))
     assert rows == {
         "TD -": tuple(range(6)),
         "ASD +": tuple(range(6)),
         "TD +": tuple(range(8, 13)),
         "ASD -": tuple(range(8, 13)),
     }
-    assert {vertex for row in used_vertices(model, ("TD", "ASD")).values() for vertex in row} == set(
+    assert {roi for row in used_rois(model, ("TD", "ASD")).values() for roi in row} == set(
         np.concatenate(model.estimator[0].subgraphs_)
     )
-    assert used_vertices(lambda a: a, ("TD", "ASD")) == {}
+    assert used_rois(lambda a: a, ("TD", "ASD")) == {}
 
 
-def test_nothing_breaks_where_little_is_found(cohort: cg.GraphDataset, tmp_path: Path) -> None:
+def test_report_with_few_or_no_counterfactuals(cohort: cg.GraphDataset, tmp_path: Path) -> None:
     constant = cg.make_report(
         lambda a: np.zeros(len(a)), cohort, "ofs+obs", runs=1, max_calls=3, local_runs=2, subjects=["subject-001"]
     )
     constant.save(tmp_path / "constant.html")
     text = (tmp_path / "constant.html").read_text()
-    assert "Nothing that was tried changed" in text
-    assert "<code>ofs+obs</code> found no counterfactual for 24 of them" in text
+    assert "No candidate changed the class." in text
+    assert "<code>ofs+obs</code> found no counterfactual for 24 subjects" in text
     json.dumps(constant.to_dict(), allow_nan=False)
-    stubborn = cg.make_report(RULE, cohort, "ofs+obs", runs=1, max_calls=2, k=4, subjects=1, local_runs=3)
-    assert 0 < len(stubborn.results.found) < len(stubborn.results)
-    stubborn.save(tmp_path / "stubborn.html")
-    alone = cg.make_report(RULE, cohort.subset([3]), "ofs+obs", runs=1, local_runs=1)
-    alone.save(tmp_path / "alone.html")
-    assert "1 graph, 1 search, 1 counterfactual." in (tmp_path / "alone.html").read_text()
+    partial = cg.make_report(RULE, cohort, "ofs+obs", runs=1, max_calls=2, k=4, subjects=1, local_runs=3)
+    assert 0 < len(partial.results.found) < len(partial.results)
+    partial.save(tmp_path / "partial.html")
+    single = cg.make_report(RULE, cohort.subset([3]), "ofs+obs", runs=1, local_runs=1)
+    single.save(tmp_path / "single.html")
+    assert "1 graph, 1 search, 1 counterfactual." in (tmp_path / "single.html").read_text()
 
 
-def test_a_person_is_told_the_closest_that_is_known(cohort: cg.GraphDataset, page: str) -> None:
+def test_report_shows_the_closest_known_counterfactual(cohort: cg.GraphDataset, page: str) -> None:
     options = {"runs": 1, "local_runs": 2, "subjects": list(cohort.names), "max_calls": 40}
     made = cg.make_report(RULE, cohort, "ofs", **options)
-    together = {each.subject: each for each in cg.find_counterfactuals(RULE, cohort, "learned", max_calls=40)}
-    one_by_one = [*made.results.found, *(each for runs in made.local.values() for each in runs.found)]
-    for name, own in together.items():
-        others = [each.distance for each in one_by_one if each.subject == name]
+    joint = {each.subject: each for each in cg.find_counterfactuals(RULE, cohort, "learned", max_calls=40)}
+    separate = [*made.results.found, *(each for runs in made.local.values() for each in runs.found)]
+    for name, own in joint.items():
+        others = [each.distance for each in separate if each.subject == name]
         assert made.person(name).distance == min([own.distance, *others])
-    assert any(
-        own.distance < min(e.distance for e in one_by_one if e.subject == name) for name, own in together.items()
-    )
-    assert made.facts["questions for the closest, by learned"] == sum(each.calls for each in together.values())
-    assert "all graphs were searched once more together, with <code>learned</code>" in " ".join(page.split())
+    assert any(own.distance < min(e.distance for e in separate if e.subject == name) for name, own in joint.items())
+    assert made.facts["calls for the closest counterfactuals (learned)"] == sum(each.calls for each in joint.values())
+    assert "all graphs were searched once more in a joint run with <code>learned</code>" in " ".join(page.split())
     for method in ("learned", "moves"):
         assert not len(cg.make_report(RULE, cohort, method, **{**options, "subjects": 1}).closest)
 
@@ -229,12 +233,12 @@ def test_three_classes_without_coordinates(tmp_path: Path) -> None:
     made = cg.make_report(lambda a: np.clip(a.sum(axis=(1, 2)) // 12 - 2, 0, 2), data, "ofs+obs", runs=2, local_runs=4)
     made.save(tmp_path / "three.html")
     assert "high -" in (tmp_path / "three.html").read_text()
-    assert list(made.tables["search"]["classified as"]) == [
+    assert list(made.tables["search"]["predicted class"]) == [
         name for label, name in enumerate(data.classes) if any(each.original_class == label for each in made.results)
     ]
 
 
-def test_a_wanted_class_is_the_one_that_is_reached() -> None:
+def test_target_class_is_reached() -> None:
     data = cg.GraphDataset(np.random.default_rng(1).random((9, 66)) < 0.3, [0, 1, 2] * 3, classes=("a", "b", "c"))
 
     def by_density(matrices: np.ndarray) -> np.ndarray:
@@ -247,72 +251,74 @@ def test_a_wanted_class_is_the_one_that_is_reached() -> None:
         cg.make_report(by_density, data, "ofs+obs", runs=1, target=7)
 
 
-def test_nothing_is_lost_when_the_model_dies_while_it_is_certified(cohort: cg.GraphDataset) -> None:
+def test_results_are_kept_if_the_model_fails_during_certification(cohort: cg.GraphDataset) -> None:
     options = {"method": "ofs+obs", "runs": 1, "subjects": 1, "local_runs": 2}
     counted = cg.Oracle(lambda a: (a.sum(axis=(1, 2)) > 40).astype(int))
     made = cg.make_report(counted, cohort, **options)
-    asked, last = 0, counted.asked
+    n_calls, last = 0, counted.asked
 
-    def dies(matrices: np.ndarray) -> np.ndarray:
-        nonlocal asked
-        asked += len(matrices)
-        if asked == last:
-            raise RuntimeError("gone")
+    def fails(matrices: np.ndarray) -> np.ndarray:
+        nonlocal n_calls
+        n_calls += len(matrices)
+        if n_calls == last:
+            raise RuntimeError("connection lost")
         return (matrices.sum(axis=(1, 2)) > 40).astype(int)
 
-    with pytest.raises(BlackBoxError, match="gone") as stopped:
-        cg.make_report(dies, cohort, **options)
+    with pytest.raises(BlackBoxError, match="connection lost") as stopped:
+        cg.make_report(fails, cohort, **options)
     assert len(stopped.value.results) == len(made.results) + 2 + len(made.closest)
     facts = made.facts
-    assert sum(facts[f"questions {what}"] for what in QUESTIONS) == last
+    assert sum(facts[name] for name in CALLS) == last
 
 
-def test_under_constraints_nothing_is_compared_with_a_free_optimum(cohort: cg.GraphDataset) -> None:
+def test_no_comparison_with_the_optimum_under_constraints(cohort: cg.GraphDataset) -> None:
     options = {"method": "ofs+obs", "runs": 1, "subjects": 0}
     assert "optimum" in cg.make_report(RULE, cohort, **options).tables
     assert "optimum" not in cg.make_report(RULE, cohort, constraints=cg.Constraints(only="added"), **options).tables
 
 
-def test_bad_requests_are_refused(cohort: cg.GraphDataset, report: cg.Report, tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="unknown subject 'nobody'"):
-        cg.make_report(RULE, cohort, subjects=["nobody"])
+def test_invalid_arguments_raise(cohort: cg.GraphDataset, report: cg.Report, tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no subject is called 'unknown'"):
+        cg.make_report(RULE, cohort, subjects=["unknown"])
     with pytest.raises(InputError, match="a report is of a GraphDataset"):
         cg.make_report(RULE, cohort.edges)
-    with pytest.raises(InputError, match="written as html, json, csv, not 'docx'"):
+    with pytest.raises(InputError, match="format must be one of html, json, csv, not 'docx'"):
         report.save(tmp_path / "report.docx")
     with pytest.raises(InputError, match="subjects must be"):
         cg.make_report(RULE, cohort, subjects=-1)
 
 
-def test_a_report_goes_on_where_it_stopped(cohort: cg.GraphDataset, tmp_path: Path) -> None:
+def test_report_resumes_from_a_store(cohort: cg.GraphDataset, tmp_path: Path) -> None:
     counted = cg.Oracle(RULE)
     options = {"runs": 1, "subjects": 1, "local_runs": 3}
     with cg.Store(tmp_path / "store.sqlite") as store:
         first = cg.make_report(counted, cohort, "ofs+obs", store=store, **options)
-        asked = counted.asked
+        n_calls = counted.asked
         again = cg.make_report(counted, cohort, "ofs+obs", store=store, **options)
-        assert counted.asked - asked < 20  # nothing but the certificate of one person
+        assert counted.asked - n_calls < 20  # only the certificate of one subject
         assert again.headline == first.headline
-        asked, searches = counted.asked, store.count()
+        n_calls, searches = counted.asked, store.count()
         cg.make_report(counted, cohort, "ofs+obs", constraints=cg.Constraints(only="added"), store=store, **options)
-        assert counted.asked - asked > 100, "another question, other answers"
+        assert counted.asked - n_calls > 100, "other constraints need new searches"
         assert store.count() == 2 * searches
 
 
-def test_a_report_says_what_should_make_one_cautious(cohort: cg.GraphDataset, tmp_path: Path) -> None:
-    weights = cg.LinearRule([range(8)], [1.0], -9.0, 20)
-    said = weights.predict(cohort.edges)
-    for labels, right in ((said, True), (1 - said, False)):
+def test_report_contains_warnings(cohort: cg.GraphDataset, tmp_path: Path) -> None:
+    rule = cg.LinearRule([range(8)], [1.0], -9.0, 20)
+    predicted = rule.predict(cohort.edges)
+    for labels, correct in ((predicted, True), (1 - predicted, False)):
         labelled = cg.GraphDataset(cohort.edges, labels, cohort.names, atlas=cohort.atlas)
-        made = cg.make_report(weights, labelled, "ofs+obs", runs=1, local_runs=2, subjects=["subject-001"])
-        assert any("calls only 0% of the graphs what they are labelled" in each for each in made.cautions) != right
-    few = cg.make_report(weights, cohort, "ofs+obs", runs=1, max_calls=8, local_runs=2, subjects=["subject-001"])
-    assert few.results.found, "of some"
-    [caution] = [each for each in few.cautions if "hardly speaks of these. The method" in each][:1]
+        made = cg.make_report(rule, labelled, "ofs+obs", runs=1, local_runs=2, subjects=["subject-001"])
+        assert any("agree with only 0% of the labels" in each for each in made.cautions) != correct
+    few = cg.make_report(rule, cohort, "ofs+obs", runs=1, max_calls=8, local_runs=2, subjects=["subject-001"])
+    assert few.results.found
+    [caution] = [each for each in few.cautions if "not representative of this class. The method" in each][:1]
     few.save(tmp_path / "few.html")
     assert caution.split(":")[0] in (tmp_path / "few.html").read_text()
     aimed = cg.make_report(RULE, cohort, "ofs+obs", runs=1, local_runs=2, target="ASD", subjects=["subject-001"])
-    assert not [each for each in aimed.cautions if "hardly speaks" in each], "who is there already is not looked for"
-    for ask in (few.person, few.others):
-        with pytest.raises(NotFoundError, match="'nobody'"):
-            ask("nobody")
+    assert not [each for each in aimed.cautions if "not representative" in each], (
+        "graphs in the target class are not searched"
+    )
+    for method in (few.person, few.others):
+        with pytest.raises(NotFoundError, match="'unknown'"):
+            method("unknown")

@@ -1,1 +1,1 @@
-"""What counterfactuals mean. Everything here is a table; `countergraph.plots` draws it."""
+"""Explanations computed from counterfactuals, as tables. `countergraph.plots` draws them."""

@@ -1,4 +1,4 @@
-"""Black boxes side by side: equal accuracy does not mean equal logic (section 5.2 of the paper)."""
+"""Comparison of black boxes or methods: equal accuracy does not imply equal logic (section 5.2 of the paper)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from countergraph.results.wording import count
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Plottable):
-    """Counterfactuals of the same cohort by two or more black boxes, or by two or more methods.
+    """Counterfactuals of the same cohort for two or more black boxes, methods or settings.
 
     Parameters
     ----------
     results
-        By the name of the black box or of the method: results of the same graphs.
+        Results of the same graphs, keyed by the name of the black box, method or setting.
     """
 
     results: Mapping[str, Counterfactuals]
@@ -36,16 +36,16 @@ class Comparison(Plottable):
             raise InputError(f"a comparison needs at least two black boxes or methods, not {len(self.results)}")
         for name, found in self.results.items():
             if not len(found):
-                raise InputError(f"there are no results of {name!r} to compare")
+                raise InputError(f"results[{name!r}] is empty; a comparison needs at least one result for each entry")
         graphs = {name: {each.original.tobytes() for each in found} for name, found in self.results.items()}
         first = next(iter(graphs.values()))
         for name, own in graphs.items():
             if own != first:
-                raise InputError(f"the results of {name!r} are not of the same graphs as the others")
+                raise InputError(f"the results of {name!r} are not of the same graphs as the other results")
 
     @property
     def compared(self) -> str:
-        """What is compared: methods or settings, if they differ, or else black boxes."""
+        """What is compared: "method" or "setting" if these differ, otherwise "black box"."""
         first = [found[0] for found in self.results.values()]
         if len({each.method for each in first}) > 1:
             return "method"
@@ -53,18 +53,19 @@ class Comparison(Plottable):
 
     @property
     def caption(self) -> str:
-        """What it was made from."""
+        """What is compared, in one sentence."""
         return f"{count(len(self.results), self.compared)} on the same graphs."
 
     @property
     def listing(self) -> pd.DataFrame:
-        """The summary, a row for each."""
+        """The summary as a table without index."""
         return self.summary().reset_index()
 
     def summary(self) -> pd.DataFrame:
-        """Return a row for each: how often a counterfactual was found, how far, and for how many calls.
+        """Return one row per entry: share of searches that found a counterfactual, distances, and calls.
 
-        Shorter counterfactuals make a model easier to explain; the paper proposes to choose among models by that.
+        Shorter counterfactuals make a model easier to explain. The paper proposes them as a criterion for model
+        selection.
         """
         rows = {}
         for name, results in self.results.items():
@@ -80,22 +81,22 @@ class Comparison(Plottable):
         return pd.DataFrame(rows).T.rename_axis(self.compared)
 
     def roi_importance(self) -> pd.DataFrame:
-        """Return the share of all changes that touch each region, a column for each; NaN where nothing was found."""
-        frame = pd.DataFrame({name: _at_regions(results) for name, results in self.results.items()})
+        """Return the share of all changes at each ROI, one column per entry; NaN if no counterfactual was found."""
+        frame = pd.DataFrame({name: _changes_per_roi(results) for name, results in self.results.items()})
         return frame / frame.sum()
 
     def agreement(self) -> pd.DataFrame:
-        """Return the rank correlation of the importance of regions between any two."""
+        """Return the rank correlation of the ROI importance between all entries."""
         importance = self.roi_importance()
         names = list(importance)
         table = [[float(spearmanr(importance[a], importance[b]).statistic) for b in names] for a in names]
         return pd.DataFrame(table, index=names, columns=names)
 
 
-def _at_regions(results: Counterfactuals) -> pd.Series[float]:
-    """Return how many changes touch each region."""
+def _changes_per_roi(results: Counterfactuals) -> pd.Series[float]:
+    """Return the number of changed pairs at each ROI."""
     first = results[0]
     flips = [each.flips for each in results.found if each.flips is not None]
     changed = np.bincount(np.concatenate([np.empty(0, dtype=np.intp), *flips]), minlength=first.original.size)
-    names = [first.roi_name(vertex) for vertex in range(first.n_rois)]
+    names = [first.roi_name(roi) for roi in range(first.n_rois)]
     return pd.Series(sum_at_rois(changed.astype(np.float64)), index=names)

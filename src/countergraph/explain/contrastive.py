@@ -1,4 +1,4 @@
-"""One counterfactual as a table: which connections change, where they are, and who else has them."""
+"""One counterfactual as a table: the changed connections, their location, and their frequency in each class."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ def changes(result: Counterfactual, data: GraphDataset | None = None) -> pd.Data
     Parameters
     ----------
     result
-        A counterfactual. One that was not found has no changes.
+        A counterfactual. If the search found none, the table is empty.
     data
-        Adds a column for each class with the share of its graphs that have the connection.
+        If given, the table has an additional column for each class: the share of its graphs with the connection.
 
     Returns
     -------
     DataFrame
-        The columns change, first, second and, where the atlas knows them, hemispheres, regions and distance_mm.
+        The columns change, first and second. If the atlas contains the information, also the hemispheres, the networks
+        and the distance in millimetres.
     """
     if data is not None and data.n_rois != result.n_rois:
-        raise InputError(f"the result has {result.n_rois} regions, the data {data.n_rois}")
+        raise InputError(f"result and data must have the same ROIs: result has {result.n_rois}, data has {data.n_rois}")
     table = result.changes
     if data is not None and result.flips is not None:
         removed = result.original[result.flips]

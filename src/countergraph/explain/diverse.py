@@ -1,4 +1,4 @@
-"""Counterfactuals that differ: several ways out, and what differing costs."""
+"""Diverse counterfactuals: several different explanations of one graph, and the diversity by number of changes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.results.plottable import Plottable
 from countergraph.results.wording import count
 
+TOLERANCE = 1e-12
+"""Smallest gain in diversity that counts as an improvement; prevents endless exchanges due to rounding errors."""
 
-def jaccard(first: Counterfactual, second: Counterfactual) -> float:
-    """Return the share of the changes of either that are not changes of both: 0 for the same, 1 for nothing shared."""
+
+def jaccard_distance(first: Counterfactual, second: Counterfactual) -> float:
+    """Return the Jaccard distance between two sets of changes: 0 if they are equal, 1 if they are disjoint."""
     assert first.flips is not None
     assert second.flips is not None
     shared = np.intersect1d(first.flips, second.flips).size
@@ -27,18 +30,19 @@ def jaccard(first: Counterfactual, second: Counterfactual) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Diverse(Plottable):
-    """Several counterfactuals of one graph, chosen to differ.
+    """A diverse subset of the counterfactuals of one graph.
 
-    Diversity is the mean Jaccard distance between the sets of changes of every two. Among those found, ``m`` are chosen
-    one after the other: first the closest, then always the one that differs most from the nearest of those chosen; then
-    those after the first are exchanged for others as long as that makes the whole more diverse.
+    Diversity is the mean Jaccard distance between the sets of changes of all pairs of counterfactuals. The selection is
+    greedy: it starts with the closest counterfactual and repeatedly adds the one with the largest distance to the
+    nearest counterfactual that is already selected. Then it replaces counterfactuals other than the first by others as
+    long as this increases the diversity.
 
     Parameters
     ----------
     results
         Counterfactuals of one graph: ``find_counterfactuals(..., runs=50)`` or `find_diverse`.
     m
-        How many to choose.
+        Number of counterfactuals to select.
     """
 
     results: Counterfactuals
@@ -48,60 +52,58 @@ class Diverse(Plottable):
     def __post_init__(self) -> None:
         check_integers(m=(self.m, 1))
         if not self.results.found:
-            raise InputError("none of the runs found a counterfactual, so there is nothing to choose from")
+            raise InputError("none of the runs found a counterfactual; there is nothing to select from")
         first = self.results[0]
         if any((each.original != first.original).any() for each in self.results):
-            raise InputError("diverse counterfactuals are of one graph; these results are of several")
+            raise InputError("diverse counterfactuals must be of one graph; these results are of several graphs")
 
     @property
     def caption(self) -> str:
-        """How many were chosen, and how much they differ."""
-        many = f"{count(len(self.chosen), 'counterfactual')} of {self.chosen[0].subject}"
+        """Number and diversity of the selected counterfactuals, in one sentence."""
+        selected = f"{count(len(self.chosen), 'counterfactual')} of {self.chosen[0].subject}"
         if len(self.chosen) == 1:
-            return f"{many}: no other was found." if self.m > 1 else f"{many}."
+            return f"{selected}: no other was found." if self.m > 1 else f"{selected}."
         shared = 1 - self.diversity
-        common = (
-            f"any two have {shared:.0%} of their changes in common, on average" if shared else "they share no change"
-        )
-        return f"{many}, diversity {self.diversity:.2f}: {common}."
+        overlap = f"two of them share {shared:.0%} of their changes on average" if shared else "they share no change"
+        return f"{selected}, diversity {self.diversity:.2f}: {overlap}."
 
     @property
     def diversity(self) -> float:
-        """How much those chosen differ: 0 if they are the same, 1 if they share nothing; NaN for one alone."""
+        """Diversity of the selected counterfactuals: 0 if all are equal, 1 if all are disjoint, NaN if only one."""
         return diversity(self.chosen)
 
     @property
     def listing(self) -> pd.DataFrame:
-        """The trade-off curve."""
+        """The diversity by maximum number of changes."""
         return self.curve
 
     @cached_property
     def _pool(self) -> list[Counterfactual]:
-        """Different counterfactuals, the closest first, or the cheapest where they have costs."""
-        different = {each.flips.tobytes(): each for each in reversed(self.results.found) if each.flips is not None}
-        return sorted(different.values(), key=lambda each: (each.cost or 0, each.distance or 0, each.run))
+        """Distinct counterfactuals, sorted by cost (if there are costs) and distance."""
+        distinct = {each.flips.tobytes(): each for each in reversed(self.results.found) if each.flips is not None}
+        return sorted(distinct.values(), key=lambda each: (each.cost or 0, each.distance or 0, each.run))
 
     def choose(self, most: int | None = None) -> Counterfactuals:
-        """Return up to ``m`` counterfactuals of at most ``most`` changes that differ as much as they can."""
-        pool = [at for at, each in enumerate(self._pool) if most is None or (each.distance or 0) <= most]
-        gaps = self._gaps[np.ix_(pool, pool)]
+        """Select up to ``m`` diverse counterfactuals among those with at most ``most`` changes."""
+        pool = [index for index, each in enumerate(self._pool) if most is None or (each.distance or 0) <= most]
+        distances = self._distances[np.ix_(pool, pool)]
         chosen = [0] if pool else []
         while len(chosen) < min(self.m, len(pool)):
-            chosen.append(int(gaps[chosen].min(axis=0).argmax()))
+            chosen.append(int(distances[chosen].min(axis=0).argmax()))
         exchanged = True
         while exchanged:
             exchanged = False
-            for place in range(1, len(chosen)):
-                others = gaps[chosen[:place] + chosen[place + 1 :]].sum(axis=0)
-                others[[each for each in chosen if each != chosen[place]]] = -1
-                better = int(others.argmax())
-                if others[better] > others[chosen[place]] + 1e-12:
-                    chosen[place], exchanged = better, True
+            for slot in range(1, len(chosen)):
+                gains = distances[chosen[:slot] + chosen[slot + 1 :]].sum(axis=0)
+                gains[[each for each in chosen if each != chosen[slot]]] = -1
+                best = int(gains.argmax())
+                if gains[best] > gains[chosen[slot]] + TOLERANCE:
+                    chosen[slot], exchanged = best, True
         return Counterfactuals([self._pool[pool[index]] for index in chosen])
 
     @cached_property
-    def _gaps(self) -> Floats:
-        """How much every two of the pool differ."""
+    def _distances(self) -> Floats:
+        """Jaccard distances within the pool, shape (counterfactuals, counterfactuals)."""
         sets = [each.flips for each in self._pool if each.flips is not None]
         pairs = np.unique(np.concatenate(sets))
         changed = np.array([np.isin(pairs, flips) for flips in sets], dtype=np.float64)
@@ -110,23 +112,22 @@ class Diverse(Plottable):
 
     @cached_property
     def chosen(self) -> Counterfactuals:
-        """Those chosen of all that were found."""
+        """The selected counterfactuals, without a limit on the number of changes."""
         return self.choose()
 
     @cached_property
     def curve(self) -> pd.DataFrame:
-        """What diversity costs: for numbers of changes allowed, the diversity of those chosen, and their distance.
+        """Diversity by maximum number of changes (column "at most"), with the mean distance of the selection.
 
-        A number of changes that allows for nothing more diverse than fewer is left out.
-
-        What was chosen with fewer changes may be chosen with more, too, so among as many diversity never falls.
+        A selection that is possible with fewer changes is also possible with more. Therefore the diversity of
+        selections of equal size never decreases. Limits that do not improve the selection are omitted.
         """
         rows: list[dict[str, float]] = []
         chosen = Counterfactuals([])
         for most in sorted({each.distance or 0 for each in self._pool}):
-            wider = self.choose(most)
-            if not rows or len(wider) > len(chosen) or diversity(wider) > diversity(chosen):
-                chosen = wider
+            candidate = self.choose(most)
+            if not rows or len(candidate) > len(chosen) or diversity(candidate) > diversity(chosen):
+                chosen = candidate
             else:
                 continue
             rows.append(
@@ -141,6 +142,6 @@ class Diverse(Plottable):
 
 
 def diversity(results: Counterfactuals) -> float:
-    """Return the mean Jaccard distance between the changes of every two; NaN for fewer than two."""
-    gaps = [jaccard(first, second) for first, second in combinations(results.found, 2)]
-    return float(np.mean(gaps)) if gaps else float("nan")
+    """Return the mean Jaccard distance between all pairs of counterfactuals; NaN for fewer than two."""
+    distances = [jaccard_distance(first, second) for first, second in combinations(results.found, 2)]
+    return float(np.mean(distances)) if distances else float("nan")

@@ -1,4 +1,4 @@
-"""The litmus test: does an explanation find the regions that a model truly uses? (section 5.3 of the paper)"""
+"""Litmus test: check whether an explanation finds the ROIs that a model uses (section 5.3 of the paper)."""
 
 from __future__ import annotations
 
@@ -19,43 +19,56 @@ from countergraph.proofs.optimum import white_box
 from countergraph.results.plottable import Plottable
 
 NEGLIGIBLE = 1e-6
-"""A set of so little of the largest weight is not used."""
+"""A vertex set whose weight is below this share of the largest weight counts as unused."""
 
 
 @dataclass(frozen=True, eq=False)
 class Litmus(Plottable):
-    """How well the importance of regions tells those that a model uses from the others."""
+    """How well the importance of the ROIs separates the ROIs that a model uses from the others."""
 
     _plots: ClassVar = ("litmus",)
 
     roc_auc: float
-    """The chance that a used region is more important than an unused one; 0.5 is guessing, 1 is perfect."""
+    """Probability that a used ROI is more important than an unused one; 0.5 is chance level, 1 is perfect."""
     average_precision: float
     importance: Floats = field(repr=False)
-    """Of each region."""
+    """Importance of each ROI."""
     used: Bits = field(repr=False)
-    """Whether the model uses it."""
+    """Whether the model uses each ROI."""
     names: tuple[str, ...] = field(repr=False)
+    """Name of each ROI."""
 
     @property
     def caption(self) -> str:
-        """How well the regions in use were found."""
-        count = f"The model uses {self.used.sum()} of {self.used.size} regions"
-        return f"{count}; their importance finds them with ROC AUC {self.roc_auc:.3f}."
+        """The result of the test, in one sentence."""
+        used = f"The model uses {self.used.sum()} of {self.used.size} ROIs"
+        return f"{used}; their importance identifies them with ROC AUC {self.roc_auc:.3f}."
 
     @property
     def listing(self) -> pd.DataFrame:
-        """The regions, the most important first."""
-        table = pd.DataFrame({"region": self.names, "importance": self.importance, "used": self.used})
+        """The ROIs, in decreasing order of importance."""
+        table = pd.DataFrame({"ROI": self.names, "importance": self.importance, "used": self.used})
         return table.sort_values("importance", ascending=False, kind="stable")
 
 
-def used_vertices(black_box: object, classes: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return the regions that a black box is known to use, by the rows of the ROI strip in which they should show.
+def used_rois(black_box: object, classes: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Return the ROIs that a black box is known to use, keyed by the counter in which they are expected.
 
-    A rule that counts the edges inside vertex sets uses these, but for sets that have next to no weight; of any other
-    black box nothing is known. Edges inside a set that speaks for a class are removed from its graphs and added to
-    those of the other.
+    They are known for a rule that counts the edges within vertex sets; sets with negligible weight are ignored. For any
+    other black box the result is empty. Edges within a set that is associated with a class are removed from graphs of
+    the class and added to graphs of the other class.
+
+    Parameters
+    ----------
+    black_box
+        The classifier.
+    classes
+        The names of the two classes.
+
+    Returns
+    -------
+    dict
+        ROI numbers, keyed by counter name ("TD +", "ASD -", ...), as in `GlobalExplanation.counter_names`.
     """
     rule = white_box(black_box)
     if not isinstance(rule, LinearRule):
@@ -71,22 +84,28 @@ def used_vertices(black_box: object, classes: Sequence[str]) -> dict[str, tuple[
 
 
 def litmus(explanation: GlobalExplanation, vertices: Iterable[int | str]) -> Litmus:
-    """Compare the importance of the regions with the ``vertices`` that the model truly uses.
+    """Compare the importance of the ROIs with the ROIs that the model uses.
 
-    They are given by number, by name, or as a mask with one truth value for each region.
+    Parameters
+    ----------
+    explanation
+        A global explanation of the model.
+    vertices
+        The ROIs that the model uses: numbers, names, or a Boolean mask with one value per ROI.
     """
     used = np.zeros(explanation.n_rois, dtype=bool)
     listed = [explanation.atlas.index(each) if isinstance(each, str) else each for each in vertices]
     given = np.array(listed)
-    masked = given.dtype == np.bool_ and given.shape == used.shape
-    whole = given.dtype.kind in "iu" and given.size > 0 and 0 <= given.min() <= given.max() < used.size
-    if not (masked and given.any()) and not whole:
+    is_mask = given.dtype == np.bool_ and given.shape == used.shape
+    are_numbers = given.dtype.kind in "iu" and given.size > 0 and 0 <= given.min() <= given.max() < used.size
+    if not (is_mask and given.any()) and not are_numbers:
         raise InputError(
-            f"vertices must be numbers of regions, from 0 to {used.size - 1}, or names, at least one, or a mask"
+            f"vertices must be a non-empty list of ROI numbers from 0 to {used.size - 1} or ROI names, or a Boolean "
+            f"mask with {used.size} values of which at least one is True"
         )
     used[given] = True
     if used.all():
-        raise InputError("a litmus test needs regions that the model does not use, too")
+        raise InputError("vertices contains all ROIs; a litmus test also needs ROIs that the model does not use")
     importance = explanation.roi_counters.sum(axis=0)
     return Litmus(
         float(roc_auc_score(used, importance)),

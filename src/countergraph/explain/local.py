@@ -1,4 +1,4 @@
-"""What matters for one person: how often each connection changes in many counterfactuals (section 5.1 of the paper)."""
+"""Local explanation of one graph: how often each pair changes in many counterfactuals (section 5.1 of the paper)."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from countergraph.results.plottable import Plottable
 from countergraph.results.wording import count
 
 RESAMPLES = 1000
+"""Number of bootstrap samples for the confidence intervals."""
 SPLITS = 50
+"""Number of random splits into halves for the stability."""
 
 
 @dataclass(frozen=True, eq=False)
 class LocalExplanation(Plottable):
-    """How often each pair is changed in many counterfactuals of one graph.
+    """How often each pair changes in many counterfactuals of one graph.
 
-    A pair that is often removed is one whose presence matters for the class; one that is often added, one whose absence
-    matters.
+    If a pair is often removed, its presence matters for the class. If a pair is often added, its absence matters.
 
     Parameters
     ----------
     results
-        Counterfactuals of one graph, by one method; `LocalExplanation.of` finds 1000, as in the paper.
+        Counterfactuals of one graph, found with one method. `LocalExplanation.of` searches for 1000, as in the paper.
     seed
-        Of the resampling behind intervals and stability.
+        Seed of the resampling for the confidence intervals and the stability.
     """
 
     results: Counterfactuals
@@ -43,10 +44,10 @@ class LocalExplanation(Plottable):
 
     def __post_init__(self) -> None:
         if not self.results.found:
-            raise InputError("none of the runs found a counterfactual, so there is nothing to explain")
+            raise InputError("none of the runs found a counterfactual; there is nothing to explain")
         first = self.results[0]
         if any((each.original != first.original).any() for each in self.results):
-            raise InputError("a local explanation is of one graph; these results are of several")
+            raise InputError("a local explanation must be of one graph; these results are of several graphs")
 
     @classmethod
     def of(
@@ -59,24 +60,33 @@ class LocalExplanation(Plottable):
         seed: int = 0,
         **options: Any,  # noqa: ANN401
     ) -> Self:
-        """Search one person of a cohort many times, as the paper does, and explain what was found.
+        """Search one subject of a cohort many times, as in the paper, and explain the results.
 
-        ``options`` are those of `find_counterfactuals`. The runs should be independent samples, so not of a search that
-        learns; method and seed are kept with the results.
+        Parameters
+        ----------
+        black_box, data, method, seed
+            As in `find_counterfactuals`. The runs must be independent samples: do not use a method that learns from
+            previous runs. Method and seed are stored with the results.
+        subject
+            The name of the subject.
+        runs
+            Number of searches.
+        **options
+            Further options of `find_counterfactuals`.
         """
-        person = data.subset([subject])
-        return cls(find_counterfactuals(black_box, person, method, data, runs=runs, seed=seed, **options), seed)
+        graph = data.subset([subject])
+        return cls(find_counterfactuals(black_box, graph, method, data, runs=runs, seed=seed, **options), seed)
 
     @property
     def example(self) -> Counterfactual:
-        """The closest of the counterfactuals."""
+        """The closest counterfactual."""
         closest = self.results.closest()
-        assert closest is not None  # there is one: checked when this was made
+        assert closest is not None  # guaranteed by __post_init__
         return closest
 
     @cached_property
     def _changes(self) -> tuple[Indices, Floats]:
-        """The pairs that change at all, and for each counterfactual (a row) which of them do."""
+        """The pairs that change at least once, and a 0/1 matrix, shape (counterfactuals, pairs), of the changes."""
         flips = [each.flips for each in self.results if each.flips is not None]
         pairs = np.unique(np.concatenate(flips))
         rows = np.zeros((len(flips), pairs.size))
@@ -86,9 +96,9 @@ class LocalExplanation(Plottable):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """One row for each pair that changes: the share of counterfactuals that change it, with a 95% interval.
+        """One row per changed pair: the share of counterfactuals that change it, with a 95% confidence interval.
 
-        The interval is from a bootstrap over the counterfactuals. The most important pairs come first.
+        The interval is a bootstrap interval over the counterfactuals. Rows are in decreasing order of the share.
         """
         pairs, changes = self._changes
         rng = np.random.default_rng(self.seed)
@@ -113,36 +123,36 @@ class LocalExplanation(Plottable):
 
     @cached_property
     def stability(self) -> float:
-        """The rank correlation of the shares between two halves of the counterfactuals, averaged over random halves.
+        """Mean rank correlation of the shares between two random halves of the counterfactuals.
 
-        1 if more counterfactuals would not change the order of the pairs; NaN with fewer than four, or where all pairs
-        are changed as often, so that there is no order.
+        If it is 1, more counterfactuals would not change the order of the pairs. It is NaN for fewer than four
+        counterfactuals, and if all counterfactuals are equal, because the pairs then have no order.
         """
         pairs, changes = self._changes
         if len(changes) < 4 or pairs.size < 2 or np.ptp(changes, axis=0).max() == 0:
             return float("nan")
-        rng, total = np.random.default_rng(self.seed), []
+        rng, correlations = np.random.default_rng(self.seed), []
         for _ in range(SPLITS):
             order = rng.permutation(len(changes))
-            halves = [changes[part].mean(axis=0) for part in (order[::2], order[1::2])]
-            total.append(np.corrcoef(rankdata(halves[0]), rankdata(halves[1]))[0, 1])
-        return float(np.mean(total))
+            halves = [changes[half].mean(axis=0) for half in (order[::2], order[1::2])]
+            correlations.append(np.corrcoef(rankdata(halves[0]), rankdata(halves[1]))[0, 1])
+        return float(np.mean(correlations))
 
     def top(self, k: int = 6) -> pd.DataFrame:
-        """Return the ``k`` pairs most often removed and the ``k`` most often added, as in the paper's Figure 8."""
+        """Return the ``k`` pairs most often removed and the ``k`` most often added, as in Figure 8 of the paper."""
         return pd.concat([self.table[self.table["change"] == change].head(k) for change in ("removed", "added")])
 
     @property
     def caption(self) -> str:
-        """Whom it is about, and how far it can be trusted."""
+        """The subject, its class, the number of counterfactuals and the stability."""
         name = self.example.class_name(self.example.original_label)
-        stable = "" if np.isnan(self.stability) else f", stability {self.stability:.2f}"
+        stability = "" if np.isnan(self.stability) else f", stability {self.stability:.2f}"
         found = count(len(self.results.found), "counterfactual")
-        return f"What makes {self.example.subject} {name}: from {found}{stable}."
+        return f"{self.example.subject}, classified as {name}: pairs most often changed in {found}{stability}."
 
     @property
     def listing(self) -> pd.DataFrame:
-        """The pairs most often changed."""
+        """The pairs most often removed and added."""
         return self.top().drop(columns=["i", "j"])
 
     def __repr__(self) -> str:

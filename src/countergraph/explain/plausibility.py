@@ -1,4 +1,4 @@
-"""Could there be such a brain? How far a counterfactual lies from the graphs of a cohort."""
+"""Plausibility of counterfactuals: their distance to the graphs of a cohort."""
 
 from __future__ import annotations
 
@@ -14,37 +14,44 @@ from countergraph.graphs.pairs import Bits, Floats, degrees_of
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 
 COLUMNS = ("nearest", "nearest before", "outlying", "seen", "density change", "degree change")
+"""The measures of `plausibility`; also keys of saved JSON files."""
 BLOCK = 4096
+"""Number of pairs that are processed together; limits the memory use."""
 
 
 def plausibility(results: Counterfactuals | Counterfactual, data: GraphDataset) -> pd.DataFrame:
-    """Measure how plausible counterfactuals are, a row for each.
+    """Measure the plausibility of counterfactuals.
 
     Parameters
     ----------
     results
-        Counterfactuals of two or more classes of ``data``. One that was not found has an empty row.
+        One or more results. A result without counterfactual has NaN in all measures.
     data
         The cohort to compare with.
 
     Returns
     -------
     DataFrame
-        ``nearest``: how many pairs differ from the nearest other graph of the cohort. ``nearest before``: the same for
-        the original graph. ``outlying``: the share of the cohort's graphs that are nearer to their nearest neighbour
-        than this. ``seen``: the share of the changes that some graph of the new class has. ``density change``: edges
-        gained or lost, as a share of all pairs. ``degree change``: the most that a region gains or loses.
+        One row per result:
+
+        - ``nearest``: number of pairs in which the counterfactual differs from the nearest other graph of the cohort.
+        - ``nearest before``: the same for the original graph.
+        - ``outlying``: share of the graphs of the cohort that are closer to their nearest neighbour than the
+          counterfactual is to its own.
+        - ``seen``: share of the changes after which the pair is as in at least one graph of the new class.
+        - ``density change``: number of edges added minus removed, as a share of all pairs.
+        - ``degree change``: largest change of the degree of an ROI.
     """
-    chosen = [results] if isinstance(results, Counterfactual) else list(results)
-    if any(each.original.size != data.edges.shape[1] for each in chosen):
-        raise InputError("the results and the data differ in regions")
-    names = [(each.subject, each.run) for each in chosen]
-    measures = pd.DataFrame(_rows(chosen, data), index=range(len(chosen)), columns=list(COLUMNS), dtype=np.float64)
+    selected = [results] if isinstance(results, Counterfactual) else list(results)
+    if any(each.original.size != data.edges.shape[1] for each in selected):
+        raise InputError(f"results and data must have the same ROIs; data has {data.n_rois}")
+    names = [(each.subject, each.run) for each in selected]
+    measures = pd.DataFrame(_rows(selected, data), index=range(len(selected)), columns=list(COLUMNS), dtype=np.float64)
     return pd.DataFrame(names, columns=["subject", "run"]).join(measures)
 
 
 def plain_results(results: Counterfactuals, data: GraphDataset) -> list[dict[str, Any]]:
-    """Return each result as plain values for JSON, with its plausibility; None for what is not known."""
+    """Return each result as plain values for JSON, with its plausibility; unknown values are None."""
     rows = plausibility(results, data)[list(COLUMNS)].to_dict("records")
     plain = [{name: None if math.isnan(value) else value for name, value in row.items()} for row in rows]
     return [each.to_dict() | {"plausibility": row} for each, row in zip(results, plain, strict=True)]
@@ -53,29 +60,31 @@ def plain_results(results: Counterfactuals, data: GraphDataset) -> list[dict[str
 def _rows(results: list[Counterfactual], data: GraphDataset) -> list[dict[str, float]]:
     if not results:
         return []
-    among = _distances(data.edges, data.edges)
+    within = _distances(data.edges, data.edges)
     before = _distances(np.array([each.original for each in results]), data.edges)
     after = _distances(np.array([each.original if each.edges is None else each.edges for each in results]), data.edges)
-    usual, nearest = _nearest(among, among), zip(_nearest(after, before), _nearest(before, before), strict=True)
-    return [_row(each, data, usual, *distances) for each, distances in zip(results, nearest, strict=True)]
+    typical, nearest = _nearest(within, within), zip(_nearest(after, before), _nearest(before, before), strict=True)
+    return [_row(each, data, typical, *distances) for each, distances in zip(results, nearest, strict=True)]
 
 
-def _row(result: Counterfactual, data: GraphDataset, usual: Floats, nearest: float, before: float) -> dict[str, float]:
+def _row(
+    result: Counterfactual, data: GraphDataset, typical: Floats, nearest: float, before: float
+) -> dict[str, float]:
     if result.edges is None:
         return {}
     degrees = degrees_of(result.edges) - degrees_of(result.original)
     return {
         "nearest": nearest,
         "nearest before": before,
-        "outlying": float((usual < nearest).mean()),
-        "seen": _seen(result, data),
+        "outlying": float((typical < nearest).mean()),
+        "seen": _share_seen(result, data),
         "density change": (len(result.added) - len(result.removed)) / result.original.size,
         "degree change": int(np.abs(degrees).max()),
     }
 
 
 def _distances(graphs: Bits, edges: Bits) -> Floats:
-    """Return in how many pairs each graph differs from each of ``edges``."""
+    """Return the number of pairs in which each of ``graphs`` differs from each of ``edges``."""
     shared = np.zeros((len(graphs), len(edges)))
     for start in range(0, edges.shape[1], BLOCK):
         own, others = (each[:, start : start + BLOCK].astype(np.float32) for each in (graphs, edges))
@@ -84,13 +93,16 @@ def _distances(graphs: Bits, edges: Bits) -> Floats:
 
 
 def _nearest(distances: Floats, before: Floats) -> Floats:
-    """Return the distance of each graph to the nearest of a cohort that it was not, ``before``, itself."""
+    """Return the distance of each graph to the nearest graph of the cohort, except the original graph itself.
+
+    ``before`` contains the distances of the original graphs; a distance of 0 marks the original graph.
+    """
     nearest = np.where(before > 0, distances, np.inf).min(axis=1)
     return np.where(np.isfinite(nearest), nearest, np.nan)
 
 
-def _seen(result: Counterfactual, data: GraphDataset) -> float:
-    """Return the share of changes after which the pair is as in some graph of the new class."""
+def _share_seen(result: Counterfactual, data: GraphDataset) -> float:
+    """Return the share of changes after which the pair is as in at least one graph of the new class."""
     label = result.counterfactual_label
     own = data.edges[data.labels == (data.classes.index(label) if label in data.classes else label)]
     flips = result.flips

@@ -1,4 +1,4 @@
-"""How good the counterfactuals of a cohort are."""
+"""Quality of the counterfactuals of a cohort, and selection of typical subjects."""
 
 from __future__ import annotations
 
@@ -13,19 +13,29 @@ from countergraph.proofs.optimum import optimal_counterfactual
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 
 PERCENTILES = (10, 25, 50, 75, 90)
+"""The percentiles that the paper reports."""
+EXAMPLE_DISTANCE = 4
+"""Preferred number of changes of an example: short enough for a sentence and a picture, but not trivial."""
 
 
 def compare_with_optimum(results: Counterfactuals, rule: object) -> pd.DataFrame:
-    """Put the distances and calls of a search beside the exact optimum of a rule that is linear in the edges.
+    """Compare the distances of a search with the exact optimum of a rule that is linear in the edges.
+
+    Parameters
+    ----------
+    results
+        Results of the search.
+    rule
+        A classifier that is linear in the edges.
 
     Returns
     -------
     DataFrame
-        A row for each of distance, optimum and calls, with mean and percentiles.
+        The rows distance, optimum and calls, with mean and percentiles.
     """
     found = results.found
     if not found:
-        raise InputError("none of the searches found a counterfactual, so there is nothing to compare")
+        raise InputError("none of the searches found a counterfactual; there is nothing to compare")
     optima = [optimal_counterfactual(rule, result.original).distance for result in found]
     rows = {
         "distance": np.array([result.distance for result in found], dtype=float),
@@ -44,7 +54,10 @@ def compare_with_optimum(results: Counterfactuals, rule: object) -> pd.DataFrame
 
 
 def typical_people(results: Counterfactuals, data: GraphDataset, count: int) -> list[str]:
-    """Return the names of people to show: the classes in turn, in each those nearest to its median distance."""
+    """Return the names of ``count`` typical subjects.
+
+    The classes alternate. Within a class, subjects whose distance is nearest to the median of the class come first.
+    """
     closest: dict[int, Counterfactual] = {}
     for each in results.found:
         best = closest.setdefault(each.graph_index, each)
@@ -53,20 +66,21 @@ def typical_people(results: Counterfactuals, data: GraphDataset, count: int) -> 
     queues = []
     for label in range(len(data.classes)):
         own = [each for each in closest.values() if each.original_label == label]
-        middle = float(np.median([each.distance or 0 for each in own])) if own else 0.0
-        queues.append(sorted(own, key=lambda each: abs((each.distance or 0) - middle)))
-    in_turn = [each for turn in zip_longest(*reversed(queues)) for each in turn if each is not None]
-    return [each.subject for each in in_turn[:count]]
+        median = float(np.median([each.distance or 0 for each in own])) if own else 0.0
+        queues.append(sorted(own, key=lambda each: abs((each.distance or 0) - median)))
+    alternating = [each for row in zip_longest(*reversed(queues)) for each in row if each is not None]
+    return [each.subject for each in alternating[:count]]
 
 
 def typical_person(results: Counterfactuals, data: GraphDataset) -> Counterfactual:
-    """Return somebody of the last class (the condition) whom the model classifies so, with few changes but not one.
+    """Return an example: a correctly classified subject of the last class (the condition) with a short counterfactual.
 
-    The first whose distance is nearest to four, so that a sentence and a picture are short and not trivial.
+    Among these, it is the first result whose distance is nearest to `EXAMPLE_DISTANCE`. If there is no such subject,
+    all subjects are considered.
     """
     found = results.found
     if not found:
-        raise InputError("none of the searches found a counterfactual, so there is nobody to show")
+        raise InputError("none of the searches found a counterfactual; there is no example to show")
     last = len(data.classes) - 1
     candidates = found.where(lambda each: each.original_label == last == data.labels[each.graph_index]) or found
-    return min(candidates, key=lambda each: abs((each.distance or 0) - 4))
+    return min(candidates, key=lambda each: abs((each.distance or 0) - EXAMPLE_DISTANCE))

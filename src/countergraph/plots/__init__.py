@@ -1,1 +1,1 @@
-"""Pictures of finished explanations. They compute nothing that a table would need too."""
+"""Figures of explanations. All numbers come from `countergraph.explain`; this package only draws them."""

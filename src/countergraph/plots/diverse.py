@@ -1,4 +1,4 @@
-"""Several ways out, each on a brain, and what differing costs."""
+"""Figure of diverse counterfactuals: each on a brain, and the diversity by number of changes."""
 
 from __future__ import annotations
 
@@ -12,36 +12,39 @@ from matplotlib.ticker import MaxNLocator
 from countergraph.explain.diverse import Diverse
 from countergraph.plots.brain import draw_scene
 from countergraph.plots.scene import scene_of
-from countergraph.plots.style import ADDED, COLORS, INK, board, plain
+from countergraph.plots.style import ADDED, COLORS, TEXT, label_text, panel_axes
 from countergraph.results.wording import count
 
-MOST_SHOWN = 8
-WIDE, HIGH, TOP = 6.0, 4.2, 0.7
+MAX_SHOWN = 8
+"""Maximum number of counterfactuals that are drawn."""
+PANEL_WIDTH, PANEL_HEIGHT, TITLE_HEIGHT = 6.0, 4.2, 0.7
+"""Sizes in inches."""
 
 
 def plot_diverse(diverse: Diverse, axes: Axes | None = None) -> Axes:
-    """Draw those chosen, the closest first, seen from above; and how diverse they could be with fewer changes."""
-    chosen = diverse.chosen[:MOST_SHOWN]
-    cells = len(chosen) + (len(chosen) > 1)
-    columns = ceil(sqrt(cells))
-    rows = ceil(cells / columns)
-    height = HIGH * rows + TOP
-    axes = board(axes, WIDE * columns, height)
-    title: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "transform": axes.transAxes}
-    said = f"{plain(chosen[0].subject)}: {count(len(diverse.chosen), 'counterfactual')}"
-    said += f", diversity {diverse.diversity:.2f}" if len(chosen) > 1 else ""
-    axes.text(0.5, 1 - TOP / 2 / height, said, fontsize=13, **title)
-    wide, high = 1 / columns, HIGH / height
-    corners = [(wide * (at % columns), high * (rows - 1 - at // columns)) for at in range(cells)]
+    """Draw the selected counterfactuals from above, the closest first, and the diversity by number of changes."""
+    chosen = diverse.chosen[:MAX_SHOWN]
+    n_panels = len(chosen) + (len(chosen) > 1)
+    columns = ceil(sqrt(n_panels))
+    rows = ceil(n_panels / columns)
+    figure_height = PANEL_HEIGHT * rows + TITLE_HEIGHT
+    axes = panel_axes(axes, PANEL_WIDTH * columns, figure_height)
+    style: dict[str, Any] = {"ha": "center", "va": "center", "color": TEXT, "transform": axes.transAxes}
+    title = f"{label_text(chosen[0].subject)}: {count(len(diverse.chosen), 'counterfactual')}"
+    title += f", diversity {diverse.diversity:.2f}" if len(chosen) > 1 else ""
+    axes.text(0.5, 1 - TITLE_HEIGHT / 2 / figure_height, title, fontsize=13, **style)
+    width, height = 1 / columns, PANEL_HEIGHT / figure_height
+    corners = [(width * (panel % columns), height * (rows - 1 - panel // columns)) for panel in range(n_panels)]
     for number, (result, (left, bottom)) in enumerate(zip(chosen, corners, strict=False), start=1):
-        cell = axes.inset_axes((left, bottom, wide, 0.92 * high))
-        cell.set_axis_off()
-        draw_scene(cell, scene_of(result))
-        said = f"{number}: {count(result.distance or 0, 'change')}"
-        axes.text(left + wide / 2, bottom + 0.95 * high, said, fontsize=11, **title)
+        panel = axes.inset_axes((left, bottom, width, 0.92 * height))
+        panel.set_axis_off()
+        draw_scene(panel, scene_of(result))
+        panel_title = f"{number}: {count(result.distance or 0, 'change')}"
+        axes.text(left + width / 2, bottom + 0.95 * height, panel_title, fontsize=11, **style)
     if len(chosen) > 1:
         left, bottom = corners[-1]
-        _draw_curve(axes.inset_axes((left + 0.17 * wide, bottom + 0.16 * high, 0.7 * wide, 0.66 * high)), diverse)
+        rectangle = (left + 0.17 * width, bottom + 0.16 * height, 0.7 * width, 0.66 * height)
+        _draw_curve(axes.inset_axes(rectangle), diverse)
     handles = [Line2D([], [], color=color, lw=2.5, label=change) for change, color in COLORS.items()]
     axes.legend(handles=handles, loc="upper left", ncols=1, frameon=False, fontsize=10)
     return axes
@@ -57,6 +60,7 @@ def _draw_curve(axes: Axes, diverse: Diverse) -> None:
             )
     axes.margins(x=0.12)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    axes.set(xlabel="changes, at most", ylabel="diversity (mean Jaccard distance)", ylim=(-0.03, 1.05))
-    axes.set_title(f"What differing costs (up to {diverse.m} chosen)", fontsize=11, color=INK, loc="left")
+    axes.set(xlabel="maximum number of changes", ylabel="diversity (mean Jaccard distance)", ylim=(-0.03, 1.05))
+    title = f"Diversity vs. number of changes (up to {diverse.m} counterfactuals)"
+    axes.set_title(title, fontsize=11, color=TEXT, loc="left")
     axes.spines[["top", "right"]].set_visible(False)

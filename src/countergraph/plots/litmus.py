@@ -1,4 +1,4 @@
-"""The picture of a litmus test: the regions in order of importance, those that the model uses in colour."""
+"""Figure of a litmus test: the ROIs in decreasing order of importance, with the used ROIs in colour."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from countergraph.explain.litmus import Litmus
-from countergraph.plots.style import ADDED, INK, canvas
+from countergraph.plots.style import ADDED, TEXT, plot_axes
 
 
 def plot_litmus(test: Litmus, axes: Axes | None = None) -> Axes:
-    """Draw the importance of every region, most important first, and with it how well that finds the used ones."""
-    axes = canvas(axes, 9, 3.6)
+    """Draw the importance of every ROI in decreasing order; the title contains ROC AUC and average precision."""
+    axes = plot_axes(axes, 9, 3.6)
     order = np.argsort(-test.importance, kind="stable")
     used = test.used[order]
-    places = np.arange(order.size)
-    for which, color, name in ((used, ADDED, "used by the model"), (~used, "#b5b5b5", "not used")):
-        axes.bar(places[which], test.importance[order][which], width=0.9, color=color, label=f"{name} ({which.sum()})")
-    # A region of no importance has no bar to colour: a tick below the axis tells.
-    axes.plot(places[used], np.full(used.sum(), -0.03), "|", color=ADDED, ms=7, transform=axes.get_xaxis_transform())
-    axes.set(xlim=(-1, order.size), xlabel="regions, most important first", ylabel="changes at the region")
-    title = f"ROC AUC {test.roc_auc:.3f}, average precision {test.average_precision:.3f}"
-    axes.set_title(title, fontsize=11, color=INK, loc="left")
+    ranks = np.arange(order.size)
+    for mask, color, name in ((used, ADDED, "used by the model"), (~used, "#b5b5b5", "not used by the model")):
+        axes.bar(ranks[mask], test.importance[order][mask], width=0.9, color=color, label=f"{name} ({mask.sum()})")
+    # A used ROI with importance 0 has no visible bar; the ticks below the axis mark all used ROIs.
+    heights, transform = np.full(used.sum(), -0.02), axes.get_xaxis_transform()
+    axes.plot(ranks[used], heights, "|", color=ADDED, ms=5, transform=transform, clip_on=False)
+    axes.set(xlim=(-1, order.size), xlabel="ROIs in decreasing order of importance", ylabel="changes at the ROI")
+    title = f"Litmus test: ROC AUC {test.roc_auc:.3f}, average precision {test.average_precision:.3f}"
+    axes.set_title(title, fontsize=11, color=TEXT, loc="left")
     axes.xaxis.set_label_coords(0.5, -0.12)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.spines[["top", "right"]].set_visible(False)

@@ -1,4 +1,4 @@
-"""The picture of a local explanation: the pairs that matter most, as bars and on the brain (Figure 8 of the paper)."""
+"""Figure of a local explanation: the most frequent changes as bars and on the brain (Figure 8 of the paper)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from countergraph.explain.local import LocalExplanation
-from countergraph.plots.brain import LONGEST_LABEL, draw_scene
+from countergraph.plots.brain import MAX_LABEL_LENGTH, draw_scene
 from countergraph.plots.scene import scene_of
-from countergraph.plots.style import COLORS, INK, board, plain
+from countergraph.plots.style import COLORS, TEXT, label_text, panel_axes
 
-TITLES = {"removed": "presence matters: how often removed", "added": "absence matters: how often added"}
+TITLES = {"removed": "Removed (presence matters)", "added": "Added (absence matters)"}
 
 
 def plot_local(explanation: LocalExplanation, axes: Axes | None = None, k: int = 6) -> Axes:
-    """Draw the ``k`` pairs most often removed and the ``k`` most often added, with 95% intervals, beside the brain."""
-    axes = board(axes, 13, 7)
+    """Draw the ``k`` pairs most often removed and the ``k`` most often added, with 95% confidence intervals."""
+    axes = panel_axes(axes, 13, 7)
     example, top = explanation.example, explanation.top(k)
     name, count = example.class_name(example.original_label), len(explanation.results.found)
-    title = f"{plain(example.subject)}: what makes it {plain(str(name))}, from {count} counterfactuals"
-    axes.text(0.5, 0.96, title, ha="center", va="center", fontsize=14, color=INK, transform=axes.transAxes)
+    title = f"{label_text(example.subject)} (classified as {label_text(str(name))}): changes in {count} counterfactuals"
+    axes.text(0.5, 0.96, title, ha="center", va="center", fontsize=14, color=TEXT, transform=axes.transAxes)
     for change, bottom in (("removed", 0.54), ("added", 0.1)):
         bars = axes.inset_axes((0.79, bottom, 0.2, 0.34))
         _draw_bars(bars, top[top["change"] == change], change, float(top["high"].max()))
@@ -29,18 +29,19 @@ def plot_local(explanation: LocalExplanation, axes: Axes | None = None, k: int =
 
 
 def _draw_bars(axes: Axes, rows: pd.DataFrame, change: str, largest: float) -> None:
-    places = np.arange(len(rows))[::-1]
+    positions = np.arange(len(rows))[::-1]
     if rows.empty:
-        axes.text(0.5, 0.5, "none", ha="center", va="center", fontsize=10, color=INK, transform=axes.transAxes)
+        axes.text(0.5, 0.5, "none", ha="center", va="center", fontsize=10, color=TEXT, transform=axes.transAxes)
     share = rows["share"].to_numpy()
     error = np.stack([share - rows["low"].to_numpy(), rows["high"].to_numpy() - share])
-    axes.barh(places, share, color=COLORS[change], height=0.62)
-    axes.errorbar(share, places, xerr=np.abs(error), fmt="none", ecolor=INK, elinewidth=0.8, capsize=2)
+    axes.barh(positions, share, color=COLORS[change], height=0.62)
+    axes.errorbar(share, positions, xerr=np.abs(error), fmt="none", ecolor=TEXT, elinewidth=0.8, capsize=2)
     names = [
-        f"{plain(a, LONGEST_LABEL)} – {plain(b, LONGEST_LABEL)}"
+        f"{label_text(a, MAX_LABEL_LENGTH)} – {label_text(b, MAX_LABEL_LENGTH)}"
         for a, b in zip(rows["first"], rows["second"], strict=True)
     ]
-    axes.set_yticks(places, names, fontsize=8)
+    axes.set_yticks(positions, names, fontsize=8)
+    axes.set_xlabel("share of counterfactuals (95% interval)", fontsize=8)
     axes.set_title(TITLES[change], fontsize=10, color=COLORS[change], loc="left")
     axes.set_xlim(0, 1.08 * largest)
     axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")

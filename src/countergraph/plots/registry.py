@@ -1,4 +1,4 @@
-"""The plots by name: read by ``plot()`` of the explanations, the report, the contract tests and the docs."""
+"""All plots by name. Used by the ``plot()`` methods, the report, the contract tests and the documentation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from countergraph.plots.diverse import plot_diverse
 from countergraph.plots.heatmaps import plot_heatmaps
 from countergraph.plots.litmus import plot_litmus
 from countergraph.plots.local import plot_local
-from countergraph.plots.regions import plot_roi_bars, plot_roi_brain, plot_roi_strip
+from countergraph.plots.rois import plot_roi_bars, plot_roi_brain, plot_roi_strip
 
 PLOTS: dict[str, Callable[..., Axes]] = {
     "counterfactual": plot_counterfactual,

@@ -1,6 +1,6 @@
-"""Colours, sizes and blank paper, in one place.
+"""Colours, sizes and empty axes for all figures.
 
-Red and blue mean what they mean in the paper, removed and added; both are colour-blind safe.
+Red means removed and blue means added, as in the paper. Both colours are colour-blind safe.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from matplotlib.figure import Figure
 REMOVED = "#c1272d"
 ADDED = "#0b5fa5"
 KEPT = "#8c8c8c"
-INK = "#222222"
+TEXT = "#222222"
 COLORS = {"removed": REMOVED, "added": ADDED}
 DPI = 150
-LONGEST = 60
+MAX_LABEL_LENGTH = 60
+"""Default maximum length of a label; longer labels are shortened in the middle."""
 
 Rectangle = tuple[float, float, float, float]
-"""Where something goes in axes: left, bottom, width and height as shares of theirs."""
+"""A rectangle in axes coordinates: left, bottom, width and height."""
 
 
-def canvas(axes: Axes | None, width: float, height: float) -> Axes:
-    """Return axes for one picture: those given, or new ones of pyplot, so that a notebook shows them."""
+def plot_axes(axes: Axes | None, width: float, height: float) -> Axes:
+    """Return ``axes``, or new axes if None. New axes are created with pyplot, so that a notebook shows them."""
     if axes is not None:
         return axes
     import matplotlib.pyplot as plt
@@ -32,8 +33,8 @@ def canvas(axes: Axes | None, width: float, height: float) -> Axes:
     return plt.figure(figsize=(width, height), layout="constrained").add_subplot()
 
 
-def board(axes: Axes | None, width: float, height: float) -> Axes:
-    """Return empty axes to pin several pictures to, by ``axes.inset_axes``: those given, or a whole new figure."""
+def panel_axes(axes: Axes | None, width: float, height: float) -> Axes:
+    """Return invisible axes for several panels (``axes.inset_axes``): ``axes``, or a full new figure if None."""
     if axes is None:
         import matplotlib.pyplot as plt
 
@@ -42,14 +43,14 @@ def board(axes: Axes | None, width: float, height: float) -> Axes:
     return axes
 
 
-def plain(name: str, most: int = LONGEST) -> str:
-    """Return a name that matplotlib does not read as mathematics, and that fits on a picture: its beginning and end."""
-    short = name if len(name) <= most else f"{name[: most // 2]}…{name[most // 2 + 1 - most :]}"
+def label_text(name: str, max_length: int = MAX_LABEL_LENGTH) -> str:
+    """Return a name as a label: shortened in the middle, with "$" escaped so that matplotlib does not parse it."""
+    short = name if len(name) <= max_length else f"{name[: max_length // 2]}…{name[max_length // 2 + 1 - max_length :]}"
     return short.replace("$", r"\$")
 
 
 def figure_of(axes: Axes) -> Figure:
-    """Return the figure that axes are in."""
+    """Return the figure that contains ``axes``."""
     return cast(Figure, axes.get_figure(root=True))
 
 

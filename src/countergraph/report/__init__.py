@@ -1,1 +1,1 @@
-"""One report of a whole study: a page, or the same numbers for machines."""
+"""Report of a study: one HTML page, or the same numbers as JSON or CSV."""

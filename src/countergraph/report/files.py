@@ -1,4 +1,4 @@
-"""Files of a report, whatever its people are called."""
+"""Output files of a report, with safe file names."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import pandas as pd
 from countergraph.errors import FileError
 from countergraph.graphs.files import write_atomic
 
-LONGEST_NAME = 80
+MAX_NAME_LENGTH = 80
+"""Maximum length of a file name without its suffix; leaves room for a number and the suffix."""
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
-    """Write a folder with a CSV file for each table."""
+    """Write each table as a CSV file into ``folder``."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -25,11 +26,11 @@ def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """Turn any names into different ones that are safe and short enough for files."""
-    taken: list[str] = []
+    """Return a unique, safe and short file name for each name."""
+    unique: list[str] = []
     for name in names:
-        safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:LONGEST_NAME]
-        others = {other.casefold() for other in taken}
+        safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:MAX_NAME_LENGTH]
+        used = {other.casefold() for other in unique}
         numbered = (f"{safe}-{number}" for number in count(2))
-        taken.append(next(each for each in chain([safe], numbered) if each.casefold() not in others))
-    return taken
+        unique.append(next(each for each in chain([safe], numbered) if each.casefold() not in used))
+    return unique

@@ -1,19 +1,19 @@
 "use strict";
 
-// Tables sort by the column that is clicked: numbers as numbers, empty cells last.
+// A click on a header sorts the table by this column: numerically for numbers, with empty cells last.
 for (const table of document.querySelectorAll("table.sortable")) {
-  const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => {
+  const headers = [...table.tHead.rows[0].cells];
+  headers.forEach((header, column) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = head.textContent;
-    head.replaceChildren(button);
+    button.textContent = header.textContent;
+    header.replaceChildren(button);
     button.addEventListener("click", () => {
-      const numeric = head.classList.contains("number");
-      const before = head.getAttribute("aria-sort");
-      const descending = before === null ? numeric : before === "ascending";
-      heads.forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      const numeric = header.classList.contains("number");
+      const previous = header.getAttribute("aria-sort");
+      const descending = previous === null ? numeric : previous === "ascending";
+      headers.forEach((other) => other.removeAttribute("aria-sort"));
+      header.setAttribute("aria-sort", descending ? "descending" : "ascending");
       const key = (row) => row.cells[column].textContent;
       const compare = (a, b) => {
         if (key(a) === "" || key(b) === "") return (key(a) === "") - (key(b) === "");
@@ -26,11 +26,11 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// A brain is drawn when it comes into view and given up when it leaves: browsers keep few 3-D pictures at a time.
+// Draw a 3-D view when it scrolls into the window and remove it afterwards: browsers limit the number of WebGL contexts.
 if (window.Plotly) {
   const brain = JSON.parse(document.getElementById("brain").textContent);
   const scenes = new Map();
-  const watcher = new IntersectionObserver((entries) => {
+  const observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       if (isIntersecting) {
         const scene = scenes.get(target);
@@ -41,9 +41,9 @@ if (window.Plotly) {
       }
     }
   }, { rootMargin: "200px" });
-  for (const place of document.querySelectorAll(".space")) {
-    scenes.set(place, JSON.parse(place.querySelector("script").textContent));
-    place.replaceChildren();
-    watcher.observe(place);
+  for (const element of document.querySelectorAll(".scene3d")) {
+    scenes.set(element, JSON.parse(element.querySelector("script").textContent));
+    element.replaceChildren();
+    observer.observe(element);
   }
 }

@@ -1,4 +1,4 @@
-"""The pictures of a report, with the words that go with each; the page and the folder of figures share them."""
+"""The figures of a report with titles, captions and alternative texts; used by the page and by `save_pictures`."""
 
 from __future__ import annotations
 
@@ -17,121 +17,152 @@ from countergraph.report.report import Report
 from countergraph.results.wording import count
 
 PRINT_DPI = 300
-PRESENCE = "In both, the presence of a connection speaks for the class."
+"""Resolution of saved figures."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that has yet to be drawn."""
+    """A figure with its texts; ``draw`` creates it on demand."""
 
     name: str
     title: str
     alt: str
-    """What somebody who cannot see it should know."""
+    """Alternative text for readers who cannot see the figure."""
     caption: str
     draw: Callable[[], Axes]
 
 
 def global_pictures(report: Report) -> Iterator[Picture]:
-    """Yield the pictures of the whole cohort."""
-    whole = report.whole
-    if whole is None:
+    """Yield the figures of the global explanation."""
+    explanation = report.global_explanation
+    if explanation is None:
         return
-    top = ", ".join(str(name) for name in whole.roi_importance.nlargest(5).index)
+    top = ", ".join(str(name) for name in explanation.roi_importance.nlargest(5).index)
     yield Picture(
         "roi-brain",
-        "The most important regions",
-        f"The brain from above. The largest regions are {top}.",
-        "Every region is as large as its connections change often; the lines are those that change most.",
-        lambda: whole.plot("roi-brain"),
+        "Most important ROIs",
+        f"The brain from above. The ROIs with the largest markers are {top}.",
+        "The size of a marker shows how often the connections of the ROI change. "
+        "The lines are the connections that change most often.",
+        lambda: explanation.plot("roi-brain"),
     )
     yield Picture(
         "roi-bars",
-        "Regions, by how often their connections change",
-        f"Bars for the most important regions; the longest are {top}.",
-        "Red: connections of the region that are removed. Blue: connections that are added.",
-        lambda: whole.plot("roi-bars"),
+        "Number of changes by ROI",
+        f"Bars for the most important ROIs; the longest are {top}.",
+        "Red: removed connections of the ROI. Blue: added connections of the ROI.",
+        lambda: explanation.plot("roi-bars"),
     )
     for normalised in (False, True) if report.data.atlas.networks else (False,):
-        yield _heatmaps(whole, normalised)
+        yield _heatmaps(explanation, normalised)
     yield Picture(
         "chord",
-        "Between which parts of the brain",
-        f"Ribbons between coarse regions. {_strongest(whole)}",
-        "A ribbon for each of the strongest changes between or within coarse regions, as wide as they are many.",
-        lambda: whole.plot("chord"),
+        f"Changes within and between {_groups(explanation)}",
+        f"Chord diagram of the {_groups(explanation)}. {_strongest(explanation)}",
+        f"One ribbon for each of the largest numbers of changes within or between {_groups(explanation)}. "
+        "The width of a ribbon is the number of changes.",
+        lambda: explanation.plot("chord"),
     )
-    marked = " Crosses: the regions that the classifier is known to use." if report.marks else ""
+    marked = " Crosses: the ROIs that the classifier is known to use." if report.marks else ""
     yield Picture(
         "roi-strip",
-        "Every region",
-        f"A strip with a column for each of {whole.n_rois} regions. The darkest are {top}.",
-        "A row for each class and direction: + connections added to graphs of the class, - connections removed."
+        "Number of changes at every ROI",
+        f"A strip with one column for each of the {explanation.n_rois} ROIs. The darkest are {top}.",
+        "One row for each class and change: + connections added to graphs of the class, - connections removed."
         + marked,
-        lambda: whole.plot("roi-strip", marks=report.marks),
+        lambda: explanation.plot("roi-strip", marks=report.marks),
     )
     test = report.litmus
     if test is not None:
         yield Picture(
             "litmus",
-            "The litmus test",
+            "Litmus test",
             test.caption,
-            "This classifier is known to use certain regions only. An explanation that is right finds them: an ROC AUC "
-            "of 1 is perfect, 0.5 is guessing.",
+            "This classifier is known to use only certain ROIs. The litmus test measures how well the explanation "
+            "identifies them: an ROC AUC of 1 is perfect, 0.5 is chance level. The ticks below the axis "
+            "mark the used ROIs.",
             test.plot,
         )
 
 
-def _heatmaps(whole: GlobalExplanation, normalised: bool) -> Picture:
-    per_pair = ", per pair of regions" if normalised else ""
-    why = " Divided by the number of pairs in each cell, because large regions have more of them." if normalised else ""
+def _groups(explanation: GlobalExplanation) -> str:
+    return "ROIs" if explanation.atlas.networks is None else "networks"
+
+
+def _heatmaps(explanation: GlobalExplanation, normalised: bool) -> Picture:
+    groups = _groups(explanation)
+    per_pair = ", per pair of ROIs" if normalised else ""
+    reason = (
+        " The number of changes is divided by the number of pairs, because large networks have more pairs."
+        if normalised
+        else ""
+    )
     return Picture(
         "heatmaps-normalised" if normalised else "heatmaps",
-        f"What speaks for each class{per_pair}",
-        f"One heatmap of coarse regions for each class{per_pair}. {_strongest(whole, normalised)}",
-        "Above the diagonal, blue: connections added to other people, who are of the class then. Below, red: "
-        f"connections removed from people of the class. {PRESENCE}{why}",
-        lambda: whole.plot("heatmaps", normalised=normalised),
+        f"Connections associated with each class{per_pair}",
+        f"One heatmap of the {groups} for each class{per_pair}. {_strongest(explanation, normalised)}",
+        "Above the diagonal, blue: connections added to graphs of other classes, which are then classified as this "
+        "class. Below the diagonal, red: connections removed from graphs of this class. In both cases the presence of "
+        f"the connection is associated with the class.{reason}",
+        lambda: explanation.plot("heatmaps", normalised=normalised),
     )
 
 
-def _strongest(whole: GlobalExplanation, normalised: bool = False) -> str:
-    table = whole.by_region(whole.counters.sum(axis=(0, 1)), normalised)
+def _strongest(explanation: GlobalExplanation, normalised: bool = False) -> str:
+    table = explanation.by_network(explanation.counters.sum(axis=(0, 1)), normalised)
     row, column = divmod(int(table.to_numpy().argmax()), len(table))
+    if row == column:
+        return f"Most changes are within {table.index[row]}."
     return f"Most changes are between {table.index[row]} and {table.columns[column]}."
 
 
 def person_pictures(report: Report, name: str) -> Iterator[Picture]:
-    """Yield the pictures of one person."""
+    """Yield the figures of one subject."""
     result, local = report.person(name), report.people[name]
     yield Picture(
         f"counterfactual-{name}",
-        "The closest counterfactual" if result.found else "The graph as it is",
+        "Closest counterfactual" if result.found else "Original graph",
         result.sentence,
-        "Red: connections to remove. Blue: connections to add. Grey: connections that stay." if result.found else "",
+        "Red: removed connections. Blue: added connections. Grey: kept connections." if result.found else "",
         result.plot,
     )
     if local is not None:
         yield Picture(
             f"local-{name}",
-            f"What matters, over {count(len(local.results.found), 'counterfactual')}",
+            f"Most frequent changes in {count(len(local.results.found), 'counterfactual')}",
             local.caption,
-            f"How often each connection is removed or added, with 95% intervals.{_stable(local)}",
+            "Share of the counterfactuals in which each connection is removed or added, with 95% confidence "
+            f"intervals.{_stability(local)}",
             local.plot,
         )
 
 
-def _stable(local: LocalExplanation) -> str:
+def _stability(local: LocalExplanation) -> str:
     if isnan(local.stability):
         return ""
     return (
-        " The counterfactuals of one person may share little: between halves of them the order of the connections has "
-        f"a rank correlation of {local.stability:.2f}."
+        f" Stability: {local.stability:.2f} (rank correlation of the shares between random halves of the "
+        "counterfactuals; with a low value, more counterfactuals would change the order of the connections)."
     )
 
 
 def save_pictures(report: Report, folder: Path, ending: str = "png") -> list[Path]:
-    """Write every picture of a report at print quality, as "png", "svg" or "pdf", and return the files."""
+    """Write all figures of a report at print quality.
+
+    Parameters
+    ----------
+    report
+        The report.
+    folder
+        The folder to write into; it is created if necessary.
+    ending
+        File format: "png", "svg" or "pdf".
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     pictures = list(global_pictures(report))
     for name in report.people:

@@ -1,4 +1,4 @@
-"""A study and everything that is told about it: tables first; the page and the files are made of these."""
+"""Report of a study: tables, headline and warnings, from which the page and the files are made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from countergraph.errors import InputError, check_integers, unknown_name
 from countergraph.explain.contrastive import changes
 from countergraph.explain.diverse import Diverse
 from countergraph.explain.importance import GlobalExplanation
-from countergraph.explain.litmus import Litmus, litmus, used_vertices
+from countergraph.explain.litmus import Litmus, litmus, used_rois
 from countergraph.explain.local import LocalExplanation
 from countergraph.explain.plausibility import COLUMNS, plain_results, plausibility
 from countergraph.graphs.dataset import GraphDataset
@@ -38,28 +38,34 @@ from countergraph.results.wording import count
 from countergraph.version import __version__
 
 FORMAT = "countergraph-report/1"
+"""Format name in the JSON file."""
+MIN_ACCURACY = 0.5
+"""Below this accuracy on the cohort, the report warns that classes or inputs may be mixed up."""
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a classifier looks at in a cohort, and why some of its people are classified as they are.
+    """Explanation of a classifier for a whole cohort, and for selected subjects.
+
+    `make_report` runs the searches and creates a report.
 
     Parameters
     ----------
     black_box
-        The classifier. It is asked nothing more; what it is known to be made of is told.
+        The classifier. The report describes it, but does not call it, except in `certified`.
     data
         The cohort.
     results
         Counterfactuals of the graphs of the cohort.
     local
-        For some people, many counterfactuals each.
+        Many counterfactuals of each selected subject, keyed by the name of the subject.
     proven
-        For some of these, their closest counterfactual with a certificate.
+        The closest counterfactual of selected subjects, with a certificate.
     closest
-        Counterfactuals that were searched to be close, not to be many; they count for people, not for the cohort.
+        Additional counterfactuals from a search for close counterfactuals. They are used for the selected subjects, not
+        for the global explanation.
     diverse
-        How many counterfactuals that differ each of these people is told, if as many were found.
+        Maximum number of diverse counterfactuals that are shown for each selected subject.
     """
 
     black_box: object
@@ -73,7 +79,7 @@ class Report:
     def __post_init__(self) -> None:
         check_integers(diverse=(self.diverse, 1))
         if not len(self.results):
-            raise InputError("a report needs at least one result")
+            raise InputError("results is empty; a report needs at least one result")
 
     def __repr__(self) -> str:
         return f"<Report: {self.headline}>"
@@ -82,89 +88,93 @@ class Report:
         return f'<p>{escape(self.headline)}</p><p>save("report.html") writes the page.</p>'
 
     @cached_property
-    def whole(self) -> GlobalExplanation | None:
-        """The global explanation; None if no search found anything."""
+    def global_explanation(self) -> GlobalExplanation | None:
+        """The global explanation; None if no search found a counterfactual."""
         return GlobalExplanation(self.results) if self.results.found else None
 
     @cached_property
     def litmus(self) -> Litmus | None:
-        """The litmus test, where the vertices that the classifier uses are known."""
-        used = sorted({vertex for row in self.marks.values() for vertex in row})
-        return litmus(self.whole, used) if used and self.whole and len(used) < self.data.n_rois else None
+        """The litmus test; None unless the ROIs that the classifier uses are known."""
+        used, explanation = sorted({roi for row in self.marks.values() for roi in row}), self.global_explanation
+        return litmus(explanation, used) if used and explanation and len(used) < self.data.n_rois else None
 
     @cached_property
     def marks(self) -> dict[str, tuple[int, ...]]:
-        """The vertices that the classifier is known to use, by row of the strip."""
-        return used_vertices(self.black_box, self.data.classes) if len(self.data.classes) == 2 else {}
+        """The ROIs that the classifier is known to use, keyed by the row of the ROI strip (see `used_rois`)."""
+        return used_rois(self.black_box, self.data.classes) if len(self.data.classes) == 2 else {}
 
     def person(self, name: str) -> Counterfactual:
-        """Return the closest counterfactual of a person, or a search that found none."""
+        """Return the closest counterfactual of a subject; if none was found, a result without counterfactual."""
         if name in self.proven:
             return self.proven[name]
         own = [each for each in (*self.results, *self.closest) if each.subject == name]
         if not own:
-            raise unknown_name("person", name, {each.subject for each in self.results})
-        everything = Counterfactuals([*own, *self.local.get(name, ())])
-        return everything.closest() or everything[0]
+            raise unknown_name("subject", name, {each.subject for each in self.results})
+        candidates = Counterfactuals([*own, *self.local.get(name, ())])
+        return candidates.closest() or candidates[0]
 
     def others(self, name: str) -> Counterfactuals:
-        """Return other counterfactuals of a person shown one by one that differ from the closest, and each other."""
+        """Return alternatives to the closest counterfactual of a selected subject, chosen to be diverse."""
         if name not in self.local:
-            raise unknown_name("person shown one by one", name, self.local)
-        told = replace(self.person(name), run=-1)  # the first of those as close
-        pool = Counterfactuals([told, *self.local[name]]).found
-        return Diverse(pool, self.diverse).chosen[1:] if told.found else pool[:0]
+            raise unknown_name("selected subject", name, self.local)
+        closest = replace(self.person(name), run=-1)  # run=-1 puts it before other results with the same distance
+        pool = Counterfactuals([closest, *self.local[name]]).found
+        return Diverse(pool, self.diverse).chosen[1:] if closest.found else pool[:0]
 
     def certified(self) -> Report:
-        """Return the same report with what can be proven about the closest counterfactual of everybody shown."""
-        people = {name: self.person(name) for name in self.local}
-        proven = {name: _proven(self.black_box, each) for name, each in people.items() if each.found}
+        """Return the report with certificates for the closest counterfactuals of the selected subjects."""
+        closest = {name: self.person(name) for name in self.local}
+        proven = {name: _certify(self.black_box, each) for name, each in closest.items() if each.found}
         return replace(self, proven=proven)
 
     @property
     def missing(self) -> list[str]:
-        """Of whom the searches of the cohort found no counterfactual, though they looked for one."""
-        sought = [each for each in self.results if each.stopped != "already in target class"]
-        return sorted({each.subject for each in sought} - {each.subject for each in self.results.found})
+        """The subjects that were searched without finding a counterfactual."""
+        return sorted({each.subject for each in self._searched} - {each.subject for each in self.results.found})
+
+    @property
+    def _searched(self) -> list[Counterfactual]:
+        """The results of all searches, without graphs that were already in the target class."""
+        return [each for each in self.results if each.stopped != "already in target class"]
 
     @cached_property
     def cautions(self) -> list[str]:
-        """What should be known before anything else is believed."""
-        said, agrees = [], agreement(self.data, self.results)
-        if agrees < 0.5:
-            said.append(
-                f"The classifier calls only {agrees:.0%} of the graphs what they are labelled. Are its classes in the "
-                f"order {', '.join(self.data.classes)}, and does it get the graphs as it did when it was trained?"
+        """Warnings about the validity of the report."""
+        warnings, accuracy = [], agreement(self.data, self.results)
+        if accuracy < MIN_ACCURACY:
+            warnings.append(
+                f"The predictions of the classifier agree with only {accuracy:.0%} of the labels. Check that the order "
+                f"of its classes is {', '.join(self.data.classes)}, and that the graphs have the same format as in "
+                "training."
             )
-        sought = [each for each in self.results if each.stopped != "already in target class"]
-        advice = "" if "learned" in self.facts["method"] else ' The method "learned" finds more.'
+        advice = "" if "learned" in self.facts["method"] else ' The method "learned" usually finds more.'
         for label, name in enumerate(self.data.classes) if self.results.found else ():
-            own = Counterfactuals([each for each in sought if each.original_label == label])
+            own = Counterfactuals([each for each in self._searched if each.original_label == label])
             if 2 * len(own.found) < len(own):
-                said.append(
-                    f"Only {len(own.found)} of {len(own)} searches of graphs that are classified as {name} found a "
-                    f"counterfactual: what is said of everybody hardly speaks of these.{advice}"
+                warnings.append(
+                    f"Only {len(own.found)} of {len(own)} searches of graphs classified as {name} found a "
+                    f"counterfactual: the global explanation is not representative of this class.{advice}"
                 )
-        return said
+        return warnings
 
     @cached_property
     def people(self) -> dict[str, LocalExplanation | None]:
-        """The people shown one by one, with their local explanation where enough was found."""
+        """The local explanations of the selected subjects; None if no counterfactual was found."""
         return {name: LocalExplanation(runs) if runs.found else None for name, runs in self.local.items()}
 
     @cached_property
-    def shown(self) -> Counterfactuals:
-        """What the people shown one by one are told."""
+    def subject_results(self) -> Counterfactuals:
+        """The closest counterfactuals of the selected subjects."""
         return Counterfactuals([self.person(name) for name in self.people])
 
     @property
     def has_costs(self) -> bool:
-        """Whether costs were minimised, not numbers of changes."""
+        """Whether the searches minimised costs instead of the number of changes."""
         return has_costs(self.results) or has_costs(self.closest)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """How this was made."""
+        """Settings of the searches, and number of calls."""
         first = self.results[0]
         return {
             "cohort": self.data.fingerprint,
@@ -174,16 +184,16 @@ class Report:
             "target": first.class_name(first.parameters.get("target")),
             "runs": 1 + max(each.run for each in self.results),
             "searches": len(self.results),
-            "questions about the cohort": self.results.calls,
-            "questions about some people": sum(some.calls for some in self.local.values()),
-            "questions for the closest, by learned": self.closest.calls,
-            "questions for proofs": sum(each.certificate.calls for each in self.proven.values()),
+            "calls for the cohort": self.results.calls,
+            "calls for single subjects": sum(runs.calls for runs in self.local.values()),
+            "calls for the closest counterfactuals (learned)": self.closest.calls,
+            "calls for certificates": sum(each.certificate.calls for each in self.proven.values()),
             "countergraph": __version__,
         }
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """All tables by name: what the page shows, and the CSV files hold in full."""
+        """All tables by name. The CSV files contain them in full; the page shows the first rows."""
         tables = {
             "cohort": self.data.summary().reset_index(names="class"),
             "model": model_table(self.black_box, self.data, self.results),
@@ -193,15 +203,15 @@ class Report:
         optimum = optimum_table(self.black_box, self.data, self.results)
         if optimum is not None:
             tables["optimum"] = optimum
-        if self.whole is not None:
-            tables["regions"] = self.whole.roi_table
+        if self.global_explanation is not None:
+            tables["rois"] = self.global_explanation.roi_table
             if self.data.atlas.networks is not None:
-                tables["cells"] = self.whole.cell_table
-            tables["pairs"] = self.whole.pair_table
+                tables["networks"] = self.global_explanation.network_table
+            tables["pairs"] = self.global_explanation.pair_table
         if self.litmus is not None:
             tables["litmus"] = self.litmus.listing
         if self.people:
-            tables["plausibility"] = plausibility_table(self.data, self.shown)
+            tables["plausibility"] = plausibility_table(self.data, self.subject_results)
         for name, local in self.people.items():
             tables[f"changes of {name}"] = changes(self.person(name), self.data)
             if local is not None:
@@ -210,22 +220,22 @@ class Report:
 
     @cached_property
     def headline(self) -> str:
-        """The report in three sentences."""
+        """The main results in three sentences."""
         found = self.results.found
         graphs = len({each.graph_index for each in self.results})
         text = f"{count(graphs, 'graph')}, {count(len(self.results), 'search')}, {count(len(found), 'counterfactual')}."
-        if self.whole is None:
-            return f"{text} Nothing that was tried changed the classifier's answer."
-        middle = int(np.median([each.distance or 0 for each in found]))
-        top = ", ".join(str(name) for name in self.whole.roi_importance.nlargest(3).index)
+        if self.global_explanation is None:
+            return f"{text} No candidate changed the class."
+        median = int(np.median([each.distance or 0 for each in found]))
+        top = ", ".join(str(name) for name in self.global_explanation.roi_importance.nlargest(3).index)
         return (
-            f"{text} Half of them change {count(middle, 'connection')} or fewer. "
-            f"The regions whose connections change most often: {top}."
+            f"{text} Half of the counterfactuals change {count(median, 'connection')} or fewer. "
+            f"The ROIs whose connections change most often: {top}."
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON: the same numbers as the page, and every result."""
-        told = dict(zip(self.people, plain_results(self.shown, self.data), strict=True))
+        """Return plain values for JSON: the numbers of the page, and all results."""
+        subjects = dict(zip(self.people, plain_results(self.subject_results, self.data), strict=True))
         return {
             "format": FORMAT,
             "headline": self.headline,
@@ -236,8 +246,8 @@ class Report:
             else {"roc_auc": self.litmus.roc_auc, "average_precision": self.litmus.average_precision},
             "people": {
                 name: {
-                    **{key: told[name][key] for key in ("sentence", "distance", "cost", "plausibility")},
-                    "proof": told[name]["certificate"]["proof"],
+                    **{key: subjects[name][key] for key in ("sentence", "distance", "cost", "plausibility")},
+                    "proof": subjects[name]["certificate"]["proof"],
                     "others": plain_results(self.others(name), self.data),
                     "stability": None if local is None or math.isnan(local.stability) else local.stability,
                     "counterfactuals": 0 if local is None else len(local.results.found),
@@ -248,10 +258,16 @@ class Report:
             "counterfactuals": plain_results(self.results, self.data),
         }
 
-    def save(self, path: str | Path, format: str | None = None) -> None:  # noqa: A002 - the word users know
-        """Write the report: ``"html"`` one page, ``"json"`` one file, ``"csv"`` a folder with a file for each table.
+    def save(self, path: str | Path, format: str | None = None) -> None:  # noqa: A002 - established name
+        """Write the report.
 
-        By default the ending of ``path`` decides; a path without ending is a folder for CSV.
+        Parameters
+        ----------
+        path
+            The file or folder to write.
+        format
+            "html" for one page, "json" for one file, "csv" for a folder with a file for each table. By default the
+            suffix of ``path``; "csv" if it has none.
         """
         from countergraph.report.page import render
 
@@ -263,12 +279,12 @@ class Report:
         }
         kind = format or path.suffix.removeprefix(".") or "csv"
         if kind not in writers:
-            raise InputError(f"a report is written as {', '.join(writers)}, not {kind!r}")
+            raise InputError(f"format must be one of {', '.join(writers)}, not {kind!r}")
         writers[kind]()
 
 
-def _proven(black_box: object, result: Counterfactual) -> Counterfactual:
-    """Prove what can be proven: nothing, of a black box that does not say again what it said."""
+def _certify(black_box: object, result: Counterfactual) -> Counterfactual:
+    """Return the result with a certificate; unchanged if the black box gives inconsistent answers."""
     try:
         return certify(black_box, result)
     except InputError:

@@ -1,4 +1,4 @@
-"""The tables and figures of the paper, one short file each, and the list of them."""
+"""The tables and figures of the paper, one module each, and the list of all of them."""
 
 from countergraph.experiments.exhibits.dataset_search import DATASET_SEARCH
 from countergraph.experiments.exhibits.exhibit import Exhibit

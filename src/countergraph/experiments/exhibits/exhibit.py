@@ -1,4 +1,4 @@
-"""What an exhibit is: the experiments it needs, and what it shows of their results."""
+"""Exhibits: tables and figures of the paper, with the experiments that they need."""
 
 from __future__ import annotations
 
@@ -18,36 +18,47 @@ from countergraph.graphs.pairs import Floats
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.store.store import Spent, Store
 
-# Our own searches, shown beside the paper's.
-OURS = ("learned",)
-TITLES = {
+OWN_METHODS = ("learned",)
+"""Methods of this package that are compared with the methods of the paper."""
+BOX_TITLES = {
     "published": "contrast subgraphs",
     "sub2vec": "sub2vec",
     "graph2vec": "graph2vec",
     "autoencoder": "autoencoder",
 }
+"""The black boxes of the paper, and their names in tables."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What was found, as exhibits ask for it: by the experiment that they declare."""
+    """Access to stored results by experiment.
+
+    Parameters
+    ----------
+    workspace
+        The workspace of the experiments.
+    store
+        The store with the results.
+    quick
+        Whether only the quick version of each experiment was run.
+    """
 
     workspace: Workspace
     store: Store
     quick: bool
 
     def is_complete(self, experiment: Experiment) -> bool:
-        """Tell whether the store has every search of an experiment."""
+        """Check whether the store contains all searches of an experiment."""
         return not self.store.missing(
             self.workspace.setting(experiment), self.workspace.graphs(experiment), range(experiment.runs)
         )
 
     def has_all(self, exhibit: Exhibit) -> bool:
-        """Tell whether the store has every search that an exhibit needs."""
+        """Check whether the store contains all searches that an exhibit needs."""
         return all(self.is_complete(self.done(each)) for each in exhibit.experiments)
 
     def done(self, experiment: Experiment) -> Experiment:
-        """Return the experiment as it was really run: the whole, or its quick part."""
+        """Return the experiment that was run: the full experiment, or its quick version."""
         return experiment.quick if self.quick else experiment
 
     def of(self, experiment: Experiment) -> Counterfactuals:
@@ -55,7 +66,7 @@ class Results:
         return self.workspace.results(self.store, self.done(experiment))
 
     def spent(self, experiment: Experiment) -> Spent:
-        """Return how long processes worked for an experiment."""
+        """Return the computing time of an experiment."""
         done = self.done(experiment)
         return self.store.spent(self.workspace.setting(done), self.workspace.graphs(done), range(done.runs))
 
@@ -70,7 +81,7 @@ class Results:
 
 @dataclass(frozen=True)
 class ExhibitOutput:
-    """What an exhibit shows: text in Markdown, and pictures by name."""
+    """Output of an exhibit: text in Markdown, and figures by file name."""
 
     text: str
     pictures: dict[str, Figure | Axes] = field(default_factory=dict)
@@ -85,21 +96,24 @@ class Exhibit:
     experiments: tuple[Experiment, ...]
     show: Callable[[Results], ExhibitOutput]
     allows_missing: bool = False
-    """Whether it shows what there is, where something is missing."""
+    """Whether the exhibit can be shown if some results are missing."""
 
 
 def by_graph(results: Counterfactuals, value: Callable[[Counterfactual], float | None]) -> Floats:
-    """Return a value for each graph, averaged as in the paper over the runs that have one; infinite, where none has."""
+    """Return the mean of a value over the runs of each graph, as in the paper.
+
+    Runs without a value are ignored. If no run of a graph has a value, the mean is infinite.
+    """
     values: dict[int, list[float]] = {}
     for result in results:
-        found, have = value(result), values.setdefault(result.graph_index, [])
-        if found is not None:
-            have.append(found)
+        single, own = value(result), values.setdefault(result.graph_index, [])
+        if single is not None:
+            own.append(single)
     return np.array([float(np.mean(each)) if each else math.inf for each in values.values()])
 
 
 def percentiles(values: Floats) -> list[float]:
-    """Return the percentiles that the paper prints; what lies between a number and infinity is infinite."""
+    """Return the percentiles that the paper reports; between a finite and an infinite value it is infinite."""
     return [_percentile(values, p) for p in PERCENTILES] if values.size else []
 
 
@@ -109,7 +123,7 @@ def _percentile(values: Floats, p: int) -> float:
 
 
 def first_distance(result: Counterfactual) -> float | None:
-    """Return the distance of the first counterfactual that was found, at the end of the phase forward."""
+    """Return the distance of the first counterfactual of a search, at the end of the forward phase."""
     return float(result.trace[0][1]) if result.trace else None
 
 
@@ -118,6 +132,6 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in (header, ["---"] * len(header), *rows))
 
 
-def numbers(values: Sequence[float]) -> str:
-    """Return numbers as the paper prints percentiles."""
+def format_numbers(values: Sequence[float]) -> str:
+    """Return percentiles in the format "2 / 5.4 / 9"."""
     return " / ".join(f"{value:.1f}".removesuffix(".0") for value in values)

@@ -1,4 +1,4 @@
-"""Figure 5: how many calls to the black box the methods need."""
+"""Figure 5: number of calls to the black box by method."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from countergraph.experiments.exhibits.exhibit import (
     ExhibitOutput,
     Results,
     by_graph,
+    format_numbers,
     markdown_table,
-    numbers,
     percentiles,
 )
 from countergraph.experiments.exhibits.figure4 import DFS, DS, OFS, OWN
@@ -21,7 +21,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (OFS, DFS, DS, *OWN)
 
 
 def show(results: Results) -> ExhibitOutput:
-    """Draw the distribution of the calls of both phases, and print its percentiles, phase by phase."""
+    """Draw the distribution of the calls of both phases, and return a table of percentiles and medians by phase."""
     calls = {each.method.upper(): by_graph(results.of(each), lambda result: result.calls) for each in EXPERIMENTS}
     rows = []
     for each in EXPERIMENTS:
@@ -30,8 +30,8 @@ def show(results: Results) -> ExhibitOutput:
             f"{name} {np.median(by_graph(found, lambda result, name=name: result.calls_by_phase.get(name, 0))):.0f}"  # type: ignore[misc]
             for name in each.method.split("+")
         ]
-        rows.append([each.method.upper(), numbers(percentiles(calls[each.method.upper()])), ", ".join(phases)])
-    table = markdown_table(["method", "calls, 10 / 25 / 50 / 75 / 90%", "median by phase"], rows)
+        rows.append([each.method.upper(), format_numbers(percentiles(calls[each.method.upper()])), ", ".join(phases)])
+    table = markdown_table(["method", "calls, percentiles 10 / 25 / 50 / 75 / 90", "median calls by phase"], rows)
     picture = plot_distributions({"": calls}, "calls to the black box")
     return ExhibitOutput(table, {"figure5": picture})
 

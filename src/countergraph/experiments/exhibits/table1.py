@@ -1,4 +1,4 @@
-"""Table 1: distance and calls of OFS+OBS, four black boxes, two cohorts."""
+"""Table 1: distance and calls of OFS+OBS for four black boxes and two cohorts."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Sequence
 
 from countergraph.classifiers.model import Model
 from countergraph.experiments.exhibits.exhibit import (
-    OURS,
-    TITLES,
+    BOX_TITLES,
+    OWN_METHODS,
     Exhibit,
     ExhibitOutput,
     Results,
     by_graph,
+    format_numbers,
     markdown_table,
-    numbers,
     percentiles,
 )
 from countergraph.experiments.experiment import Experiment
 
-# As printed: distance and calls at the 10th, 25th, 50th, 75th and 90th percentile, and the accuracy (appendix).
-PRINTED: dict[tuple[str, str], tuple[list[float], list[float], float]] = {
+PAPER_VALUES: dict[tuple[str, str], tuple[list[float], list[float], float]] = {
     ("asd", "published"): ([2, 5.4, 9, 15.2, 19.8], [100, 119.2, 157.4, 214.6, 276.2], 0.77),
     ("asd", "sub2vec"): ([4, 47.5, 134, 285, 476], [110.5, 175.5, 299.5, 492, 617.5], 0.65),
     ("asd", "graph2vec"): ([1.5, 6.8, 33.5, 119, 207.4], [112.2, 131, 181.6, 346.3, 445], 0.66),
@@ -30,85 +29,87 @@ PRINTED: dict[tuple[str, str], tuple[list[float], list[float], float]] = {
     ("adhd", "graph2vec"): ([1, 2.2, 49.3, 166, 411.6], [135, 156.6, 324.4, 547, 1293.2], 0.62),
     ("adhd", "autoencoder"): ([1, 1.8, 5, 15.4, 25.1], [129, 137.8, 172.5, 273.8, 367.5], 0.63),
 }
-# How the published notebook made the rows of contrast subgraphs: from a graph of the dataset, not from OFS.
+"""Values in the paper: percentiles 10, 25, 50, 75 and 90 of distance and calls, and the accuracy (appendix)."""
 NOTEBOOK = {
     "asd": Experiment.of("asd", "published", "ds+obs"),
     "adhd": Experiment.of("adhd", "published", "ds+obs", runs=1),
 }
-WHY = """### Where we differ, and why
+"""Method of the published notebook for contrast subgraphs: it starts from a graph of the dataset, not with OFS."""
+DIFFERENCES = """### Differences from the paper
 
-- **Contrast subgraphs.** The published notebook made the ADHD row from a graph of the dataset, not from OFS, and
-  counted the calls of phase 2 only. The ASD row looks alike: DS+OBS, phase 2 only, is the closest to it (even the
-  easiest tenth of it cost 100 calls for 2 changes, as a start far away does). On ADHD the distances agree, but
-  the calls of phase 2 are higher than printed; we do not know why. We count both phases.
-- **graph2vec, sub2vec and the autoencoder** are other black boxes than the paper's: neither its trained models nor the
-  number of neighbours of its KNN is published. Ours have the paper's settings, and answer the same graph alike always
-  (exact inference instead of sampling). The number of neighbours alone, from 1 to 25, moves the median of the
-  autoencoder and of sub2vec by a factor of more than ten (next table).
-- **The order of the black boxes could not be reproduced.** In the paper contrast subgraphs and the autoencoder have
-  much shorter counterfactuals than graph2vec and sub2vec. Here contrast subgraphs are short, too, but graph2vec is as
-  short and the autoencoder longer, with every number of neighbours that we tried. With the paper's minimum count of 5,
-  the only words of graph2vec on ASD are 31 degrees ([classifiers.md](classifiers.md)), so a few changed edges move the
-  vector of a graph, and KNN, which is no better than chance there on unseen graphs, changes its vote.
-- **Accuracy.** The printed accuracies are reached on the training graphs only."""
-METHODS = ("ofs+obs", *OURS)
+- **Contrast subgraphs.** For the ADHD row, the published notebook starts from a graph of the dataset (DS) instead of
+  OFS and counts only the calls of phase 2. The ASD row was probably computed in the same way: DS+OBS with the calls
+  of phase 2 is closest to it. In the paper, even the 10th percentile has 100 calls for 2 changes, which is typical of
+  a distant start. On ADHD the distances agree, but the calls of phase 2 are higher than in the paper; the reason is
+  unknown. We count both phases.
+- **graph2vec, sub2vec and the autoencoder** are not the same black boxes as in the paper: neither its trained models
+  nor the number of neighbours of its KNN is published. Our black boxes have the settings of the paper and are
+  deterministic (exact inference instead of sampling). The number of neighbours alone, from 1 to 25, changes the
+  median distance of the autoencoder and of sub2vec by a factor of more than ten (next table).
+- **The order of the black boxes could not be reproduced.** In the paper, contrast subgraphs and the autoencoder have
+  much shorter counterfactuals than graph2vec and sub2vec. Here the counterfactuals of contrast subgraphs are also
+  short, but those of graph2vec are equally short, and those of the autoencoder are longer for every tested number of
+  neighbours. With the minimum count of 5 of the paper, the only words of graph2vec on ASD are 31 degrees
+  ([classifiers.md](classifiers.md)). Therefore a few changed edges move the vector of a graph and change the decision
+  of KNN, whose accuracy on unseen graphs is at chance level.
+- **Accuracy.** The accuracies in the paper are reached only on the training graphs."""
+METHODS = ("ofs+obs", *OWN_METHODS)
 
 
 def experiments() -> tuple[Experiment, ...]:
-    """Return the cells of the table: every black box, cohort and method."""
-    return (*(Experiment.of(*cell, method) for cell in PRINTED for method in METHODS), *NOTEBOOK.values())
+    """Return the experiments of the table: all combinations of black box, cohort and method."""
+    return (*(Experiment.of(*key, method) for key in PAPER_VALUES for method in METHODS), *NOTEBOOK.values())
 
 
 def show(results: Results) -> ExhibitOutput:
-    """Print for each cell the paper's numbers, ours, and how far they are apart."""
-    header = ["", "", "distance", "calls", "calls, phase 2 only", "found", "clock", "worker time"]
+    """Return tables with the values of the paper, our values, and the relative differences."""
+    header = ["black box", "method", "distance", "calls", "calls, phase 2 only", "found", "wall time", "worker time"]
     text = [
-        "Percentiles 10 / 25 / 50 / 75 / 90 over the graphs of the mean over the runs, as in the paper: of "
-        "those runs that found a counterfactual; inf for a graph of which none did. *Clock* is how "
-        "long at least one of the processes, of one core each, was at work on the cell, *worker time* what they spent "
-        "all together. Where both are equal, the cell was one piece of work, or the other process had the next cell. "
-        "(The machine had two cores, and other work.)"
+        "Percentiles 10 / 25 / 50 / 75 / 90 over the graphs. As in the paper, the value of a graph is the mean over "
+        "the runs that found a counterfactual; it is inf if no run found one. *Wall time* is the time during which "
+        "at least one process worked on the row. *Worker time* is the sum over all processes, with one core each. "
+        "Both are equal if only one process worked on the row. The machine had two cores and also ran other work."
     ]
     for cohort in ("asd", "adhd"):
         rows: list[Sequence[str]] = []
-        for box, title in TITLES.items():
-            distance, calls, _ = PRINTED[cohort, box]
-            rows.append([title, "paper", numbers(distance), numbers(calls), "", "", "", ""])
+        for box, title in BOX_TITLES.items():
+            distance, calls, _ = PAPER_VALUES[cohort, box]
+            rows.append([title, "paper", format_numbers(distance), format_numbers(calls), "", "", "", ""])
             rows += [_row(results, Experiment.of(cohort, box, method), distance) for method in METHODS]
             if box == NOTEBOOK[cohort].box:
                 rows.append(_row(results, NOTEBOOK[cohort], distance))
         text += [f"### {cohort.upper()}", markdown_table(header, rows)]
-    return ExhibitOutput("\n\n".join([*text, WHY, _accuracies(results)]))
+    return ExhibitOutput("\n\n".join([*text, DIFFERENCES, _accuracies(results)]))
 
 
 def _finished(results: Results, experiment: Experiment) -> Experiment | None:
-    """Return as many whole runs of an experiment as are in the store, or its quick part; None if not even that is."""
-    whole = results.done(experiment)
-    parts = [*(whole.with_runs(runs) for runs in range(whole.runs, 0, -1)), experiment.quick]
-    return next((part for part in parts if results.is_complete(part)), None)
+    """Return the experiment with all runs that are completely stored, or its quick version; None if there is none."""
+    full = results.done(experiment)
+    candidates = [*(full.with_runs(runs) for runs in range(full.runs, 0, -1)), experiment.quick]
+    return next((each for each in candidates if results.is_complete(each)), None)
 
 
-def _row(results: Results, experiment: Experiment, printed: list[float]) -> list[str]:
+def _row(results: Results, experiment: Experiment, paper_distance: list[float]) -> list[str]:
     name = experiment.method.upper() if "+" in experiment.method else experiment.method
-    part = _finished(results, experiment)
-    if part is None:
+    finished = _finished(results, experiment)
+    if finished is None:
         return ["", name, "", "", "", "not finished", "", ""]
-    if part.every > results.done(experiment).every:
-        name += f", not finished: every {part.every}th graph, one run"
-    elif part.runs < results.done(experiment).runs:
-        name += f", not finished: {part.runs} of {experiment.runs} runs"
-    experiment = part
+    if finished.every > results.done(experiment).every:
+        name += f", not finished: every {finished.every}th graph, one run"
+    elif finished.runs < results.done(experiment).runs:
+        name += f", not finished: {finished.runs} of {experiment.runs} runs"
+    experiment = finished
     found = results.of(experiment)
     distance = percentiles(by_graph(found, lambda each: each.distance))
-    off = ", ".join(_off(ours, theirs) for ours, theirs in zip(distance, printed, strict=False))
-    back = experiment.method.rpartition("+")[2]
+    differences = ", ".join(_difference(ours, paper) for ours, paper in zip(distance, paper_distance, strict=False))
+    backward = experiment.method.rpartition("+")[2]
     spent = results.spent(experiment)
     return [
         "",
         name,
-        f"{numbers(distance)} ({off})",
-        numbers(percentiles(by_graph(found, lambda each: each.calls))),
-        numbers(percentiles(by_graph(found, lambda each: each.calls_by_phase.get(back))))
+        f"{format_numbers(distance)} ({differences})",
+        format_numbers(percentiles(by_graph(found, lambda each: each.calls))),
+        format_numbers(percentiles(by_graph(found, lambda each: each.calls_by_phase.get(backward))))
         if "+" in experiment.method
         else "",
         f"{len(found.found)} of {len(found)}",
@@ -117,13 +118,13 @@ def _row(results: Results, experiment: Experiment, printed: list[float]) -> list
     ]
 
 
-def _off(ours: float, theirs: float) -> str:
-    return f"{100 * (ours / theirs - 1):+.0f}%" if math.isfinite(ours) else "none"
+def _difference(ours: float, paper: float) -> str:
+    return f"{100 * (ours / paper - 1):+.0f}%" if math.isfinite(ours) else "none"
 
 
 def _accuracies(results: Results) -> str:
     rows = []
-    for (cohort, box), (_, _, printed) in PRINTED.items():
+    for (cohort, box), (_, _, paper_accuracy) in PAPER_VALUES.items():
         experiment = Experiment.of(cohort, box)
         black_box, data = results.box(experiment), results.data(experiment)
         trained = isinstance(black_box, Model)
@@ -134,8 +135,8 @@ def _accuracies(results: Results) -> str:
         rows.append(
             [
                 cohort.upper(),
-                TITLES[box],
-                f"{printed:.2f}",
+                BOX_TITLES[box],
+                f"{paper_accuracy:.2f}",
                 f"{(answers == data.labels).mean():.2f}",
                 unseen,
                 f"{data.class_sizes.max() / len(data):.2f}",
@@ -145,13 +146,13 @@ def _accuracies(results: Results) -> str:
     header = [
         "cohort",
         "black box",
-        "accuracy, paper",
-        "training graphs",
-        "unseen, 5 folds",
-        "larger class",
+        "accuracy (paper)",
+        "training accuracy",
+        "cross-validated accuracy (5 folds)",
+        "share of the larger class",
         "classifier",
     ]
-    return "### The black boxes\n\n" + markdown_table(header, rows)
+    return "### Black boxes\n\n" + markdown_table(header, rows)
 
 
 TABLE1 = Exhibit("table1", "Table 1: four black boxes, two cohorts", experiments(), show, allows_missing=True)
