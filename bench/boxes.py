@@ -13,6 +13,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import countergraph as cg
 from bench.data import real_data
+from countergraph.classifiers.graph2vec import Graph2Vec
+from countergraph.classifiers.model import MODELS
+from countergraph.classifiers.sub2vec import Sub2Vec
 from countergraph.classifiers.weisfeiler_lehman import weisfeiler_lehman
 from countergraph.graphs.pairs import Bits, Floats
 
@@ -27,7 +30,7 @@ def main() -> None:
     print("|---|---|" + "---|" * len(BATCHES))
     for cohort in ("asd", "adhd"):
         data = cg.load_dataset(cohort, root=root)
-        for kind in cg.MODELS:
+        for kind in MODELS:
             model = _quickly_trained(data, kind)
             rates = [f"{_rate(model, data, size):,.0f}" for size in BATCHES]
             print(f"| {cohort} | {kind} | {' | '.join(rates)} |", flush=True)
@@ -71,7 +74,7 @@ def against_gensim(data: cg.GraphDataset) -> None:
     """Compare graph2vec's exact vectors with gensim's sampled ``infer_vector``, word vectors being gensim's own."""
     seconds: dict[str, list[float]] = {"exact": [], "sampled": []}
 
-    def embed(fitted: cg.Graph2Vec, theirs: object, edges: Bits) -> tuple[Floats, Floats]:
+    def embed(fitted: Graph2Vec, theirs: object, edges: Bits) -> tuple[Floats, Floats]:
         began = time.perf_counter()
         exact = fitted.transform(edges)
         seconds["exact"].append((time.perf_counter() - began) / len(edges))
@@ -85,14 +88,14 @@ def against_gensim(data: cg.GraphDataset) -> None:
 
     scores: dict[str, list[float]] = {"exact": [], "sampled": []}
     for seen, unseen in _folds(data):
-        fitted = cg.Graph2Vec().fit(data.edges[seen])
+        fitted = Graph2Vec().fit(data.edges[seen])
         theirs = _gensim_model(fitted, data.edges[seen])
         train, test = embed(fitted, theirs, data.edges[seen]), embed(fitted, theirs, data.edges[unseen])
         for way, seen_vectors, unseen_vectors in zip(("exact", "sampled"), train, test, strict=True):
             scores[way].append(_knn(seen_vectors, data.labels[seen], unseen_vectors, data.labels[unseen]))
     sampled = scores["sampled"]
     big = np.repeat(data.edges, 6, axis=0)[:512]
-    fitted = cg.Graph2Vec().fit(data.edges)
+    fitted = Graph2Vec().fit(data.edges)
     exact = min(_seconds(lambda: fitted.transform(big)) for _ in range(5)) / len(big)
     slow = float(np.median(seconds["sampled"]))
     print("graph2vec on ASD, KNN, held-out accuracy over 5 x 5 folds (mean, standard deviation of a fold)")
@@ -101,7 +104,7 @@ def against_gensim(data: cg.GraphDataset) -> None:
     print(f"  per graph: {1e6 * exact:.0f} µs against {1e6 * slow:.0f} µs; ratio {slow / exact:.0f}\n")
 
 
-def _gensim_model(fitted: cg.Graph2Vec, edges: Bits) -> object:
+def _gensim_model(fitted: Graph2Vec, edges: Bits) -> object:
     from gensim.models.doc2vec import Doc2Vec, TaggedDocument
 
     counts = fitted._count(weisfeiler_lehman(edges, fitted.rounds_used_))
@@ -117,12 +120,12 @@ def against_walks(data: cg.GraphDataset) -> None:
     walking = (time.perf_counter() - began) / len(data)
     scores = {"expected": [], "walked": []}  # type: ignore[var-annotated]
     for seen, unseen in _folds(data):
-        fitted = cg.Sub2Vec().fit(data.edges[seen])
+        fitted = Sub2Vec().fit(data.edges[seen])
         exact = fitted.transform(data.edges)
         walked = fitted._infer(visits.astype(np.float64))
         for way, vectors in (("expected", exact), ("walked", walked)):
             scores[way].append(_knn(vectors[seen], data.labels[seen], vectors[unseen], data.labels[unseen]))
-    fitted = cg.Sub2Vec().fit(data.edges)
+    fitted = Sub2Vec().fit(data.edges)
     big = np.repeat(data.edges, 6, axis=0)[:512]
     exact_time = min(_seconds(lambda: fitted.transform(big)) for _ in range(5)) / len(big)
     print(f"sub2vec on ASD, KNN, held-out accuracy over 5 x 5 folds; walks of {WALK} steps")

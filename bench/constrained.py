@@ -11,6 +11,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import countergraph as cg
 from bench.data import real_data
+from countergraph.classifiers.linear_rule import LinearRule
+from countergraph.classifiers.published_rules import load_published_rule
 
 STEP = 5
 """Searched alone, or in the company of a few, is every fifth graph."""
@@ -19,7 +21,7 @@ CHEAPEST = 200
 Numbers = NDArray[np.float64]
 
 
-def optimum(rule: cg.LinearRule, graph: NDArray[np.bool_], asked: cg.Constraints) -> float:
+def optimum(rule: LinearRule, graph: NDArray[np.bool_], asked: cg.Constraints) -> float:
     """Return the least that a counterfactual costs within the constraints; infinity if there is none."""
     weights, score = rule.coef_[0], float(graph @ rule.coef_[0] + rule.intercept_[0])
     gains = np.where(graph, -weights, weights) * (1 if score <= 0 else -1)
@@ -63,7 +65,7 @@ def row(name: str, how: str, results: Iterable[cg.Counterfactual], optima: Numbe
 
 def main() -> None:
     root = real_data()
-    data, rule = cg.load_dataset("asd", root=root), cg.load_published_rule("asd", root=root)
+    data, rule = cg.load_dataset("asd", root=root), load_published_rule("asd", root=root)
     costs = np.exp(np.random.default_rng(5).normal(size=data.edges.shape[1]))
     questions: dict[str, dict[str, Any]] = {
         "`keep_edges`": {"keep_edges": True},

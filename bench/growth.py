@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import countergraph as cg
+from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.graphs.pairs import Bits, pair_count
 
 SIZES = (100, 200, 400, 1000)
@@ -24,7 +25,7 @@ class Timed:
     def __init__(self, n_rois: int) -> None:
         rng = np.random.default_rng(0)
         sets = [rng.permutation(n_rois)[: n_rois // 6] for _ in range(2)]
-        self.rule = cg.LinearRule(sets, [-0.1, 0.1], 0.05, n_rois)
+        self.rule = LinearRule(sets, [-0.1, 0.1], 0.05, n_rois)
         self.seconds = 0.0
 
     def predict(self, edges: Bits) -> NDArray[np.generic]:

@@ -21,6 +21,7 @@ from sklearn.svm import LinearSVC
 
 import countergraph as cg
 from bench.data import real_data
+from countergraph.classifiers.published_rules import load_published_rule
 from countergraph.errors import InputError
 
 METHODS = ("ofs+obs", "dfs+dbs", "bisect+ddmin", "bisect+ddmin+evolve", "learned")
@@ -45,7 +46,7 @@ QUICK: Plan = (("asd", BOXES), ("adhd", LINEAR))
 def black_box(data: cg.GraphDataset, cohort: str, kind: str, root: Path) -> object:
     """Return a black box, trained on the whole cohort."""
     if kind == "published-rule":
-        return cg.load_published_rule(cohort, root=root)
+        return load_published_rule(cohort, root=root)
     if kind in ESTIMATORS:
         return ESTIMATORS[kind]().fit(data.edges, data.labels)
     kept = os.environ.get("COUNTERGRAPH_BOXES")
@@ -53,7 +54,7 @@ def black_box(data: cg.GraphDataset, cohort: str, kind: str, root: Path) -> obje
         return cg.train(data, kind)
     path = Path(kept) / f"{cohort}-{kind}.cgm"
     if not path.exists():
-        cg.save_model(cg.train(data, kind), path)
+        cg.train(data, kind).save(path)
     return cg.load_model(path)
 
 
@@ -94,10 +95,10 @@ def compare(black_box: object, graphs: cg.GraphDataset, data: cg.GraphDataset, n
 
 def learning_cost() -> None:
     """Print the processor time that the surrogate costs: learning from one answer, and ranking all pairs once."""
-    from countergraph.search.protocol import Answer
     from countergraph.search.learning.guide import Guide
     from countergraph.search.learning.memory import Memory
     from countergraph.search.parts.orders import strongest
+    from countergraph.search.protocol import Answer
 
     print("| pairs | µs for each answer: learning | µs: ranking all pairs |")
     print("|---|---|---|")

@@ -6,6 +6,7 @@ import numpy as np
 
 import countergraph as cg
 from bench.data import real_data
+from countergraph.classifiers.published_rules import load_published_rule
 
 METHODS = ("ofs+obs", "dfs+obs", "dfs+dbs", "dfs+lbs", "ds+obs", "ds+lbs")
 
@@ -15,7 +16,7 @@ def main() -> None:
     print("| cohort | method | found | above the optimum | distance | calls | calls forward | calls backward |")
     print("|---|---|---|---|---|---|---|---|")
     for cohort, runs in (("asd", 5), ("adhd", 1)):
-        data, rule = cg.load_dataset(cohort, root=root), cg.load_published_rule(cohort, root=root)
+        data, rule = cg.load_dataset(cohort, root=root), load_published_rule(cohort, root=root)
         optima = [cg.optimal_counterfactual(rule, graph).distance for graph in data.edges]
         print(f"| {cohort} | the optimum | | 0 | {np.median(np.array(optima)):g} | | | |")
         for method in METHODS:

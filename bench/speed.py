@@ -11,6 +11,8 @@ import numpy as np
 import countergraph as cg
 from bench.data import real_data
 from bench.sequential import ofs_obs, rule_as_function
+from countergraph.classifiers.linear_rule import LinearRule
+from countergraph.classifiers.published_rules import load_published_rule
 
 RUNS = 5
 ROUNDS = 3
@@ -18,12 +20,12 @@ ROUNDS = 3
 
 def main() -> None:
     root = real_data()
-    data, rule = cg.load_dataset("asd", root=root), cg.load_published_rule("asd", root=root)
+    data, rule = cg.load_dataset("asd", root=root), load_published_rule("asd", root=root)
     against_sequential(data, rule, root)
     many_of_one(data, rule)
 
 
-def against_sequential(data: cg.GraphDataset, rule: cg.LinearRule, root: Path) -> None:
+def against_sequential(data: cg.GraphDataset, rule: LinearRule, root: Path) -> None:
     """Time both on all graphs, the sequential one once for each round of ours, interleaved."""
     published = json.loads((root / "published_rules.json").read_text())["asd"]
     black_box = rule_as_function(published, "asd")
@@ -50,7 +52,7 @@ def against_sequential(data: cg.GraphDataset, rule: cg.LinearRule, root: Path) -
     print(f"ratio: {min(theirs) / min(ours):.1f}; all {len(results)} take {min(ours) * len(results):.2f} s\n")
 
 
-def many_of_one(data: cg.GraphDataset, rule: cg.LinearRule) -> None:
+def many_of_one(data: cg.GraphDataset, rule: LinearRule) -> None:
     """Time 1000 counterfactuals of one graph, in lockstep and (100 of them) one after the other."""
     person = data.subset(["MaxMun_d_0051353"])
     began = time.perf_counter()

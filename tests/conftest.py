@@ -63,8 +63,8 @@ def store(tmp_path: Path) -> Iterator[cg.Store]:
 def place(cohort: cg.GraphDataset, model: cg.Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a dataset file, a folder of matrices and a trained model, for the command line."""
     folder = tmp_path_factory.mktemp("place")
-    cg.save_dataset(cohort, folder / "cohort.npz")
-    cg.save_model(model, folder / "model.cgm")
+    cohort.save(folder / "cohort.npz")
+    model.save(folder / "model.cgm")
     for label, name in enumerate(("hc", "ms")):
         (folder / "study" / name).mkdir(parents=True)
         for row in np.flatnonzero(cohort.labels == label):

@@ -14,15 +14,16 @@ from scipy.special import ndtr
 from sklearn.svm import LinearSVC
 
 import countergraph as cg
+from countergraph.classifiers.published_rules import load_published_rule
 from countergraph.graphs.pairs import degrees_of, pair_ends, roi_count
-from countergraph.search.protocol import Answer, Flips, Part, Task
-from countergraph.search.learning.probit_surrogate import AT_A_REGION, OF_A_KIND, ProbitSurrogate
-from countergraph.search.learning.guide import Guide
-from countergraph.search.learning.memory import Memory
 from countergraph.search.learning.bayesian_shrinking import sifted
 from countergraph.search.learning.degree_bias import contrasted, levelled
+from countergraph.search.learning.guide import Guide
+from countergraph.search.learning.memory import Memory
+from countergraph.search.learning.probit_surrogate import AT_A_REGION, OF_A_KIND, ProbitSurrogate
 from countergraph.search.learning.random_shrinking import winnowed
 from countergraph.search.limits import Limits
+from countergraph.search.protocol import Answer, Flips, Part, Task
 from tests.conftest import random_graphs
 
 
@@ -78,7 +79,7 @@ def test_one_graph_alone_of_a_box_that_looks_at_everything(real_data: Path) -> N
 
 
 def test_one_graph_with_a_dataset_is_not_misled_by_its_labels(real_data: Path) -> None:
-    data, rule = cg.load_dataset("asd", root=real_data), cg.load_published_rule("asd", root=real_data)
+    data, rule = cg.load_dataset("asd", root=real_data), load_published_rule("asd", root=real_data)
     some = data.subset(range(0, 101, 5))
     theirs = cg.find_counterfactuals(rule, some, "ofs+obs", data)
     ours = [cg.find_counterfactuals(rule, data.subset([name]), "learned", data)[0] for name in some.names]
@@ -89,7 +90,7 @@ def test_one_graph_with_a_dataset_is_not_misled_by_its_labels(real_data: Path) -
 
 def test_many_runs_of_one_graph_are_no_company(real_data: Path) -> None:
     """They know the same labels, so they may all be misled: each looks a second time, as one run does."""
-    data, rule = cg.load_dataset("asd", root=real_data), cg.load_published_rule("asd", root=real_data)
+    data, rule = cg.load_dataset("asd", root=real_data), load_published_rule("asd", root=real_data)
     some = range(0, 101, 20)
     optima = [cg.optimal_counterfactual(rule, data.edges[i]).distance for i in some]
     found = [cg.find_counterfactuals(rule, data.subset([i]), "learned", data, runs=6).closest() for i in some]
@@ -102,7 +103,7 @@ def answered(search: Part, crosses: Callable[[Flips], bool]) -> tuple[Flips, lis
     try:
         candidate = next(search)
         while True:
-            told.append((candidate, is_counterfactual_class(candidate)))
+            told.append((candidate, crosses(candidate)))
             candidate = search.send(Answer(candidate, told[-1][1]))
     except StopIteration as end:
         return end.value, told

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import countergraph as cg
+from countergraph.classifiers.published_rules import load_published_rule
 from countergraph.errors import FileError, InputError
 
 
@@ -59,7 +60,7 @@ def test_published_rules_have_the_published_accuracy(
     cohort: str, n_correct: int, real_data: Path, request: pytest.FixtureRequest
 ) -> None:
     data = request.getfixturevalue(cohort)
-    rule = cg.load_published_rule(cohort, root=real_data)
+    rule = load_published_rule(cohort, root=real_data)
     assert (rule.predict(data.edges) == data.labels).sum() == n_correct
     published = json.loads((real_data / "published_rules.json").read_text())[cohort]
     rois = published[f"td_{cohort}"]

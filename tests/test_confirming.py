@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import countergraph as cg
-from countergraph.search.record import SPARES, Record
+from countergraph.search.record import MAX_PREVIOUS, Record
 from tests.conftest import random_graphs
 from tests.test_learned import box, changed, linear
 
 
-@pytest.mark.parametrize(("method", "rate"), [("learned", 0.01), *((method, 0.05) for method in cg.METHODS)])
+@pytest.mark.parametrize(("method", "rate"), [("learned", 0.01), *((method, 0.05) for method in cg.list_methods())])
 def test_what_a_noisy_black_box_says_is_confirmed(method: str, rate: float) -> None:
     truth, rng = linear(11, 435), np.random.default_rng(0)
     edges = random_graphs(60, 30, seed=7, density=0.2)
@@ -24,7 +24,7 @@ def test_what_a_noisy_black_box_says_is_confirmed(method: str, rate: float) -> N
 
     results = cg.find_counterfactuals(box(noisy), data, method).found
     assert len(results) > (10 if method.startswith("moves") else 40), "rather nothing than a lie"
-    lies = [truth(changed(each))[0] == each.original_class for each in results]
+    lies = [truth(changed(each))[0] == each.original_label for each in results]
     assert np.mean(lies) <= 2 * rate, "far fewer than the errors that a search collects"
 
 
@@ -48,7 +48,7 @@ def test_one_wrong_answer_does_not_cost_the_others_their_results(method: str, bu
     assert min(founds(wrong) for wrong in (100, 500, 900)) >= undisturbed - 2
 
 
-@given(st.sampled_from(cg.METHODS), st.integers(1, 30), st.integers(1, 40))
+@given(st.sampled_from(cg.list_methods()), st.integers(1, 30), st.integers(1, 40))
 def test_a_result_that_was_refuted_is_not_reported(method: str, budget: int, k: int) -> None:
     """The first answer of all was wrong, and nothing is of another class."""
     data, asked = cg.GraphDataset(random_graphs(6, 12, seed=3), [0, 1, 0, 1, 0, 1]), 0
@@ -91,15 +91,15 @@ def test_a_graph_that_is_of_another_class_after_all_is_searched_again() -> None:
     for method in ("ofs+obs", "bisect+ddmin", "learned"):
         asked = 0
         result = cg.find_counterfactual(box(answer), graph, method)
-        assert result.original_class == truth(graph[None])[0]
-        assert truth(changed(result))[0] != result.original_class
+        assert result.original_label == truth(graph[None])[0]
+        assert truth(changed(result))[0] != result.original_label
 
 
 def test_what_is_kept_to_fall_back_on_is_the_latest() -> None:
     record = Record({"ofs": 0})
     for size in range(100, 0, -1):
-        record.keep(np.arange(size), 1, spare=True)
-    for size in range(1, SPARES + 2):
+        record.keep(np.arange(size), 1, keep_previous=True)
+    for size in range(1, MAX_PREVIOUS + 2):
         assert record.best is not None
         assert record.best.size == size
         record.fall_back()

@@ -8,11 +8,11 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import countergraph as cg
 from countergraph.graphs.pairs import pairs_within
-from countergraph.search.protocol import Answer, Task
 from countergraph.search.learning.guide import Guide
 from countergraph.search.learning.memory import Memory
 from countergraph.search.learning.proposals import TOGETHER
 from countergraph.search.limits import Limits
+from countergraph.search.protocol import Answer, Task
 from tests.conftest import random_graphs
 
 N = 40
@@ -47,8 +47,11 @@ def cheapest(graph: np.ndarray, weights: np.ndarray, threshold: float, costs: np
     """Return the least that at most so many changes can cost; infinity if there are none."""
     score = graph @ weights - threshold
     gains = np.where(graph, -weights, weights) * (-1 if score > 0 else 1)
-    is_counterfactual_class, few = LinearConstraint(gains[None], abs(score) + 1e-9), LinearConstraint(np.ones((1, PAIRS)), ub=most)
-    solved = milp(costs, integrality=np.ones(PAIRS), bounds=Bounds(0, 1), constraints=[is_counterfactual_class, few])
+    crosses, few = (
+        LinearConstraint(gains[None], abs(score) + 1e-9),
+        LinearConstraint(np.ones((1, PAIRS)), ub=most),
+    )
+    solved = milp(costs, integrality=np.ones(PAIRS), bounds=Bounds(0, 1), constraints=[crosses, few])
     return float(solved.fun) if solved.success else np.inf
 
 

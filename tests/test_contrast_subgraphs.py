@@ -11,7 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import countergraph as cg
+from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
 from countergraph.classifiers.dense_subset import local_search, semidefinite_bound, weight_inside
+from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.errors import InputError
 from tests.conftest import random_graphs
 
@@ -63,21 +65,21 @@ def test_local_search_returns_a_local_optimum() -> None:
 
 def test_transform_counts_edges_for_both_orders_of_the_classes() -> None:
     graphs, labels = random_graphs(30, 12, seed=1), np.arange(30) % 2
-    embedding = cg.ContrastSubgraphs(alpha=0.05).fit(graphs, labels)
+    embedding = ContrastSubgraphs(alpha=0.05).fit(graphs, labels)
     matrices = cg.GraphDataset(graphs, labels).adjacency
     for column, rois in enumerate(embedding.subgraphs_):
         inside = matrices[:, rois][:, :, rois].sum(axis=(1, 2)) / 2
         assert (embedding.transform(graphs)[:, column] == inside).all()
-    swapped = cg.ContrastSubgraphs(alpha=0.05).fit(graphs, 1 - labels)
+    swapped = ContrastSubgraphs(alpha=0.05).fit(graphs, 1 - labels)
     assert np.allclose(swapped.objective_, embedding.objective_[::-1])
     frequency = graphs[labels == 0].mean(axis=0) - graphs[labels == 1].mean(axis=0) - 0.05
-    pairs = cg.LinearRule([embedding.subgraphs_[0]], [1], 0, 12).coef_[0] > 0
+    pairs = LinearRule([embedding.subgraphs_[0]], [1], 0, 12).coef_[0] > 0
     assert embedding.objective_[0] == pytest.approx(frequency[pairs].sum())
     assert (embedding.gap_ >= -1e-9).all()
 
 
 def test_contrast_subgraphs_is_a_scikit_learn_transformer(cohort: cg.GraphDataset) -> None:
-    embedding = cg.ContrastSubgraphs(alpha=0.03, n_starts=5, random_state=2)
+    embedding = ContrastSubgraphs(alpha=0.03, n_starts=5, random_state=2)
     copy = clone(embedding)
     assert copy.get_params() == {"alpha": 0.03, "n_starts": 5, "random_state": 2}
     pipeline = make_pipeline(embedding, SVC(kernel="linear")).fit(cohort.edges, cohort.labels)
@@ -91,18 +93,18 @@ def test_contrast_subgraphs_is_a_scikit_learn_transformer(cohort: cg.GraphDatase
 
 def test_invalid_arguments_raise(cohort: cg.GraphDataset) -> None:
     with pytest.raises(InputError, match="need exactly two classes, not 3; use another model, for example raw-edges"):
-        cg.ContrastSubgraphs().fit(cohort.edges, np.arange(24) % 3)
+        ContrastSubgraphs().fit(cohort.edges, np.arange(24) % 3)
     with pytest.raises(ValueError, match="fit no number of ROIs"):
-        cg.ContrastSubgraphs().fit(cohort.edges[:, :-1], cohort.labels)
+        ContrastSubgraphs().fit(cohort.edges[:, :-1], cohort.labels)
     with pytest.raises(InputError, match="n_starts must be an integer of at least 1"):
-        cg.ContrastSubgraphs(n_starts=0).fit(cohort.edges, cohort.labels)
+        ContrastSubgraphs(n_starts=0).fit(cohort.edges, cohort.labels)
     with pytest.raises(ValueError, match="features"):
-        cg.ContrastSubgraphs().fit(cohort.edges, cohort.labels).transform(random_graphs(2, 5, 0))
+        ContrastSubgraphs().fit(cohort.edges, cohort.labels).transform(random_graphs(2, 5, 0))
 
 
 def test_published_sets_are_found_on_asd(asd: cg.GraphDataset, real_data: Path) -> None:
     rule = json.loads((real_data / "published_rules.json").read_text())["asd"]
-    embedding = cg.ContrastSubgraphs(alpha=0.025).fit(asd.edges, asd.labels)
+    embedding = ContrastSubgraphs(alpha=0.025).fit(asd.edges, asd.labels)
     assert embedding.subgraphs_[0].tolist() == sorted(rule["td_asd"])
     assert embedding.subgraphs_[1].tolist() == sorted(rule["asd_td"])
     assert embedding.objective_ == pytest.approx([4.887, 5.958], abs=0.001)
@@ -111,6 +113,6 @@ def test_published_sets_are_found_on_asd(asd: cg.GraphDataset, real_data: Path) 
 
 
 def test_sets_on_adhd_are_slightly_better_than_the_published_ones(adhd: cg.GraphDataset) -> None:
-    embedding = cg.ContrastSubgraphs(alpha=0.01).fit(adhd.edges, adhd.labels)
+    embedding = ContrastSubgraphs(alpha=0.01).fit(adhd.edges, adhd.labels)
     assert embedding.objective_.round(4).tolist() == [9.2736, 6.9011]
     assert (embedding.upper_bound_ >= embedding.objective_).all()

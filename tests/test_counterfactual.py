@@ -97,7 +97,7 @@ def test_results_are_saved_with_the_names_of_their_regions(
     cohort: cg.GraphDataset, model: cg.Model, tmp_path: Path
 ) -> None:
     results = cg.find_counterfactuals(model, cohort.subset(range(4)), "ofs+obs", cohort, runs=2)
-    back = cg.load_results(cg.save_results(results, tmp_path / "results.json"))
+    back = cg.load_results(results.save(tmp_path / "results.json"))
     assert [each.to_dict() for each in back] == [each.to_dict() for each in results]
     assert back[0].atlas == cohort.atlas
     assert back[0].sentence == results[0].sentence
@@ -105,7 +105,7 @@ def test_results_are_saved_with_the_names_of_their_regions(
     both = results + back
     assert len(both) == 16
     assert both.to_frame()[["method", "seed"]].drop_duplicates().to_numpy().tolist() == [["ofs+obs", 0]]
-    assert len(cg.load_results(cg.save_results(results[:0], tmp_path / "none.json"))) == 0
+    assert len(cg.load_results(results[:0].save(tmp_path / "none.json"))) == 0
     upside_down = cg.Atlas(cohort.atlas.names[::-1])
     with pytest.raises(InputError, match="must be of the same regions"):
         cg.save_results(cg.Counterfactuals([*results, replace(results[0], atlas=upside_down)]), tmp_path / "mixed.json")

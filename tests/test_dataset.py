@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import countergraph as cg
+from countergraph.datasets.load import DATASETS
 from countergraph.errors import FileError, InputError, NotFoundError
 from countergraph.graphs.files import write_atomic
 from tests.conftest import random_graphs
@@ -88,7 +89,7 @@ def test_different_cohorts_have_different_fingerprints() -> None:
 
 def test_saved_datasets_are_restored(tmp_path: Path) -> None:
     data = small()
-    back = cg.load_dataset(cg.save_dataset(data, tmp_path / "cohort.npz"))
+    back = cg.load_dataset(data.save(tmp_path / "cohort.npz"))
     assert (back.edges == data.edges).all()
     assert (back.labels == data.labels).all()
     assert (back.names, back.classes, back.atlas) == (data.names, data.classes, data.atlas)
@@ -96,9 +97,9 @@ def test_saved_datasets_are_restored(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(back.attributes, data.attributes)
 
 
-@pytest.mark.parametrize("name", cg.DATASETS)
+@pytest.mark.parametrize("name", DATASETS)
 def test_load_every_dataset_by_name(name: str, request: pytest.FixtureRequest) -> None:
-    options = inspect.signature(cg.DATASETS[name]).parameters
+    options = inspect.signature(DATASETS[name]).parameters
     root = {"root": request.getfixturevalue("real_data")} if "root" in options else {}
     data = cg.load_dataset(name, **root)
     assert len(data.classes) == 2
@@ -131,13 +132,13 @@ def test_unknown_file_formats_are_named(tmp_path: Path, content: bytes, options:
 
 
 def test_dataset_files_have_no_options(tmp_path: Path) -> None:
-    path = cg.save_dataset(small(), tmp_path / "cohort.npz")
+    path = small().save(tmp_path / "cohort.npz")
     with pytest.raises(InputError, match=r"cohort\.npz: a dataset file has no options; .* Remove binarize=$"):
         cg.load_dataset(path, binarize="percentile:90")
 
 
 def test_damaged_files_and_files_of_other_formats_raise(tmp_path: Path) -> None:
-    path = cg.save_dataset(small(), tmp_path / "cohort.npz")
+    path = small().save(tmp_path / "cohort.npz")
     content = path.read_bytes()
     for broken, message in (
         (content[: len(content) // 2], "is not a dataset file"),
@@ -204,10 +205,10 @@ def test_saved_attributes_keep_their_types(tmp_path: Path) -> None:
         }
     )
     data = cg.GraphDataset(random_graphs(4, 5, seed=0), [0, 1, 0, 1], attributes=table)
-    back = cg.load_dataset(cg.save_dataset(data, tmp_path / "x.npz"))
+    back = cg.load_dataset(data.save(tmp_path / "x.npz"))
     pd.testing.assert_frame_equal(back.attributes, data.attributes)
     empty = cg.GraphDataset(random_graphs(4, 5, seed=0), [0, 1, 0, 1], attributes=pd.DataFrame(index=range(4)))
-    assert len(cg.load_dataset(cg.save_dataset(empty, tmp_path / "y.npz"))) == 4
+    assert len(cg.load_dataset(empty.save(tmp_path / "y.npz"))) == 4
 
 
 def test_datasets_can_be_pickled_and_copied() -> None:
@@ -221,7 +222,7 @@ def test_datasets_can_be_pickled_and_copied() -> None:
 
 
 def test_a_damaged_byte_raises_or_has_no_effect(tmp_path: Path) -> None:
-    path = cg.save_dataset(small(), tmp_path / "cohort.npz")
+    path = small().save(tmp_path / "cohort.npz")
     good = path.read_bytes()
     for position in range(0, len(good), 17):
         broken = bytearray(good)
@@ -239,7 +240,7 @@ def test_more_invalid_arguments_raise(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="about must contain only JSON-serializable values"):
         cg.GraphDataset(data.edges, data.labels, classes=data.classes, about={"x": np.int64(1)})
     with pytest.raises(FileError, match="cannot be written"):
-        cg.save_dataset(data, tmp_path / "no" / "x.npz")
+        data.save(tmp_path / "no" / "x.npz")
     with pytest.raises(InputError, match="not of type complex128"):
         cg.GraphDataset(data.edges * 1j, data.labels, classes=data.classes)
     with pytest.raises(InputError, match="must be an array of zeros and ones"):

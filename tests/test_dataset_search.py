@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import countergraph as cg
+from countergraph.classifiers.published_rules import load_published_rule
 from tests.conftest import random_graphs
 
 
@@ -44,7 +45,7 @@ def test_it_is_the_closest_and_asks_no_graph_it_need_not(seed: int) -> None:
 
 
 def test_on_the_real_cohort(asd: cg.GraphDataset, real_data: Path) -> None:
-    rule = cg.load_published_rule("asd", root=real_data)
+    rule = load_published_rule("asd", root=real_data)
     answers = rule.predict(asd.edges)
     results = cg.find_counterfactuals(rule, asd, "ds")
     expected = [brute_force(asd, answers, graph, own) for graph, own in zip(asd.edges, answers, strict=True)]

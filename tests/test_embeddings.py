@@ -11,14 +11,17 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import countergraph as cg
+from countergraph.classifiers.autoencoder import Autoencoder
+from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
+from countergraph.classifiers.graph2vec import Graph2Vec
 from countergraph.classifiers.pv_dbow import _keep_probability
-from countergraph.classifiers.sub2vec import expected_visits
+from countergraph.classifiers.sub2vec import Sub2Vec, expected_visits
 from countergraph.classifiers.weisfeiler_lehman import weisfeiler_lehman
 from countergraph.errors import InputError
 from countergraph.graphs.pairs import as_edge_vector, to_adjacency
 from tests.conftest import random_graphs
 
-EMBEDDINGS = [cg.ContrastSubgraphs(), cg.Graph2Vec(epochs=5), cg.Sub2Vec(epochs=2), cg.Autoencoder(epochs=3)]
+EMBEDDINGS = [ContrastSubgraphs(), Graph2Vec(epochs=5), Sub2Vec(epochs=2), Autoencoder(epochs=3)]
 
 
 def reference_labels(matrix: np.ndarray, rounds: int) -> list[list[object]]:
@@ -72,8 +75,8 @@ def test_expected_visits_agree_with_a_simulated_walk() -> None:
     assert share == pytest.approx(visits / visits.sum(), abs=0.01)
 
 
-@pytest.mark.parametrize("embedding", [cg.Graph2Vec(dimensions=6, epochs=20), cg.Sub2Vec(dimensions=6, epochs=5)])
-def test_inference_is_exact(embedding: cg.Graph2Vec | cg.Sub2Vec, cohort: cg.GraphDataset) -> None:
+@pytest.mark.parametrize("embedding", [Graph2Vec(dimensions=6, epochs=20), Sub2Vec(dimensions=6, epochs=5)])
+def test_inference_is_exact(embedding: Graph2Vec | Sub2Vec, cohort: cg.GraphDataset) -> None:
     """Compare with a general-purpose optimiser on the documented objective."""
     embedding = clone(embedding).fit(cohort.edges)
     counts = np.random.default_rng(0).integers(0, 9, (3, len(embedding.noise_))).astype(float)
@@ -98,7 +101,7 @@ def test_vectors_are_close_to_those_of_gensim(asd: cg.GraphDataset) -> None:
     """The ridge penalty replaces the early stopping of gensim; the vectors are nearly the same."""
     from gensim.models.doc2vec import Doc2Vec, TaggedDocument
 
-    embedding = cg.Graph2Vec().fit(asd.edges)
+    embedding = Graph2Vec().fit(asd.edges)
     assert (embedding.vocabulary_.size, embedding.rounds_used_) == (31, 0), (
         "with the paper's settings, only degrees are words"
     )
@@ -133,7 +136,7 @@ def test_autoencoder_separates_two_groups_of_graphs() -> None:
     rng = np.random.default_rng(0)
     prototypes = rng.random((2, 190)) < 0.3
     graphs = prototypes[np.arange(60) % 2] ^ (rng.random((60, 190)) < 0.03)
-    codes = cg.Autoencoder(dimensions=8, epochs=60, learning_rate=0.01).fit(graphs).transform(graphs)
+    codes = Autoencoder(dimensions=8, epochs=60, learning_rate=0.01).fit(graphs).transform(graphs)
     assert codes.dtype == np.float32
     assert (codes >= 0).all()
     separation = np.linalg.norm(codes[::2].mean(axis=0) - codes[1::2].mean(axis=0))
@@ -149,17 +152,17 @@ def test_embeddings_are_scikit_learn_transformers(embedding, cohort: cg.GraphDat
     assert np.allclose(first, again, atol=1e-5), "the seed determines the vectors"
     assert first.shape == (24, len(fitted.get_feature_names_out()))
     parts = np.concatenate([fitted.transform(row[None]) for row in cohort.edges])
-    assert np.allclose(parts, first, atol=1e-4 if isinstance(fitted, cg.Autoencoder) else 1e-9)
+    assert np.allclose(parts, first, atol=1e-4 if isinstance(fitted, Autoencoder) else 1e-9)
     with pytest.raises(ValueError, match="features"):
         fitted.transform(random_graphs(2, 5, 0))
 
 
 def test_invalid_arguments_raise(cohort: cg.GraphDataset) -> None:
     with pytest.raises(InputError, match="no Weisfeiler-Lehman label occurs 9999 times; use a smaller min_count"):
-        cg.Graph2Vec(min_count=9999).fit(cohort.edges)
+        Graph2Vec(min_count=9999).fit(cohort.edges)
     with pytest.raises(InputError, match="dimensions must be an integer of at least 1, not 0"):
-        cg.Sub2Vec(dimensions=0).fit(cohort.edges)
-    for embedding in (cg.Graph2Vec(), cg.Sub2Vec(), cg.Autoencoder()):
+        Sub2Vec(dimensions=0).fit(cohort.edges)
+    for embedding in (Graph2Vec(), Sub2Vec(), Autoencoder()):
         with pytest.raises(ValueError, match="fit no number of ROIs"):
             embedding.fit(cohort.edges[:, :-1])
 
@@ -196,7 +199,7 @@ TWO_CLASSES = dict.fromkeys(
 
 
 def expected_failures(estimator: object) -> dict[str, str]:
-    return EDGE_VECTORS | (TWO_CLASSES if isinstance(estimator, cg.ContrastSubgraphs) else {})
+    return EDGE_VECTORS | (TWO_CLASSES if isinstance(estimator, ContrastSubgraphs) else {})
 
 
 @pytest.mark.slow
@@ -207,13 +210,13 @@ def test_scikit_learn_estimator_checks(estimator, check) -> None:
 
 def test_errors_of_invalid_settings_contain_the_name(cohort: cg.GraphDataset) -> None:
     for embedding, message in (
-        (cg.Sub2Vec(dimensions=2.5), "dimensions must be an integer"),
-        (cg.Graph2Vec(learning_rate=-1), "learning_rate must be above 0"),
-        (cg.Graph2Vec(rounds=-1), "rounds must be an integer"),
-        (cg.Sub2Vec(walk_length=0), "walk_length must be an integer"),
-        (cg.Autoencoder(dimensions=0), "dimensions must be an integer"),
-        (cg.Autoencoder(epochs=0), "epochs must be an integer"),
-        (cg.Autoencoder(noise=1.5), "noise must be between 0 and 1, and learning_rate above 0; got 1.5"),
+        (Sub2Vec(dimensions=2.5), "dimensions must be an integer"),
+        (Graph2Vec(learning_rate=-1), "learning_rate must be above 0"),
+        (Graph2Vec(rounds=-1), "rounds must be an integer"),
+        (Sub2Vec(walk_length=0), "walk_length must be an integer"),
+        (Autoencoder(dimensions=0), "dimensions must be an integer"),
+        (Autoencoder(epochs=0), "epochs must be an integer"),
+        (Autoencoder(noise=1.5), "noise must be between 0 and 1, and learning_rate above 0; got 1.5"),
     ):
         with pytest.raises(InputError, match=message):
             embedding.fit(cohort.edges)

@@ -37,7 +37,7 @@ COLUMNS = (
 
 @pytest.fixture(scope="module")
 def cohort_file(tmp_path_factory: pytest.TempPathFactory, cohort: cg.GraphDataset) -> Path:
-    return cg.save_dataset(cohort, tmp_path_factory.mktemp("data") / "small.npz")
+    return cohort.save(tmp_path_factory.mktemp("data") / "small.npz")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def workspace(tmp_path: Path, model: cg.Model) -> Workspace:
 def make_workspace(folder: Path, model: cg.Model) -> Workspace:
     workspace = Workspace(None, folder)
     (folder / "boxes").mkdir()
-    cg.save_model(model, folder / "boxes" / "small-contrast-subgraphs.cgm")
+    model.save(folder / "boxes" / "small-contrast-subgraphs.cgm")
     return workspace
 
 

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 import countergraph as cg
+from countergraph.classifiers.linear_rule import LinearRule
+from countergraph.classifiers.published_rules import load_published_rule
 from countergraph.errors import InputError
-from countergraph.explain.litmus import used_rois
+from countergraph.explain.litmus import litmus, used_rois
 from countergraph.explain.quality import typical_people
 from countergraph.explain.significance import changes_by_graph, exact_pair_test, permutation_test
 from countergraph.graphs.pairs import pair_position, pairs_at
 from tests.conftest import random_graphs
 
-RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
+RULE = LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
 
 
 @pytest.fixture(scope="module")
@@ -199,21 +201,21 @@ def test_exact_p_values_equal_simulated_p_values(size: int) -> None:
 def test_litmus_separates_used_from_unused_rois(results: cg.Counterfactuals) -> None:
     explanation = cg.GlobalExplanation(results)
     used = np.array([*range(6), *range(8, 13)])
-    correct = cg.litmus(explanation, used)
-    assert cg.litmus(explanation, [explanation.atlas.names[i] for i in used]).roc_auc == correct.roc_auc
+    correct = litmus(explanation, used)
+    assert litmus(explanation, [explanation.atlas.names[i] for i in used]).roc_auc == correct.roc_auc
     assert correct.roc_auc > 0.9
-    inverted = cg.litmus(explanation, np.setdiff1d(np.arange(20), used))
+    inverted = litmus(explanation, np.setdiff1d(np.arange(20), used))
     assert inverted.roc_auc == pytest.approx(1 - correct.roc_auc)
     assert correct.used.sum() == used.size
 
 
 @pytest.mark.slow
 def test_published_rule_passes_the_litmus_test(asd: cg.GraphDataset, real_data: Path) -> None:
-    rule = cg.load_published_rule("asd", root=real_data)
+    rule = load_published_rule("asd", root=real_data)
     explanation = cg.GlobalExplanation(cg.find_counterfactuals(rule, asd, "ofs+obs", runs=5))
     used = sorted(set(rule.vertex_sets[0]) | set(rule.vertex_sets[1]))
     assert len(used) == 38
-    assert cg.litmus(explanation, used).roc_auc >= 0.97
+    assert litmus(explanation, used).roc_auc >= 0.97
     added, removed = explanation.heatmaps(1)
     both = (added + removed).to_numpy()
     strongest = np.unravel_index(np.argsort(-both, axis=None)[:3], both.shape)
@@ -251,14 +253,14 @@ def test_invalid_results_raise(results: cg.Counterfactuals, cohort: cg.GraphData
     with pytest.raises(InputError, match="needs results with class names"):
         cg.GlobalExplanation(unnamed)
     with pytest.raises(InputError, match="ROI numbers from 0 to 19"):
-        cg.litmus(cg.GlobalExplanation(results), [20])
+        litmus(cg.GlobalExplanation(results), [20])
     with pytest.raises(InputError, match="ROIs that the model does not use"):
-        cg.litmus(cg.GlobalExplanation(results), range(20))
+        litmus(cg.GlobalExplanation(results), range(20))
 
 
 def test_comparison_of_black_boxes(cohort: cg.GraphDataset, results: cg.Counterfactuals) -> None:
-    other = cg.LinearRule([range(13, 20)], [1.0], -2.5, n_rois=20)
-    similar = cg.LinearRule(RULE.vertex_sets, [-1.0, 1.0], 0.2, n_rois=20)
+    other = LinearRule([range(13, 20)], [1.0], -2.5, n_rois=20)
+    similar = LinearRule(RULE.vertex_sets, [-1.0, 1.0], 0.2, n_rois=20)
     boxes = {"rule": results} | {
         name: cg.find_counterfactuals(box, cohort, "ofs+obs", runs=3)
         for name, box in (("similar", similar), ("other", other))
@@ -317,16 +319,16 @@ def test_litmus_accepts_numbers_names_or_a_mask(results: cg.Counterfactuals) -> 
     explanation = cg.GlobalExplanation(results)
     mask = np.arange(20) < 3
     for given in (mask, [0, 1, 2], explanation.atlas.names[:3]):
-        assert cg.litmus(explanation, given).used.tolist() == mask.tolist()
+        assert litmus(explanation, given).used.tolist() == mask.tolist()
     for invalid in ([1.7], mask[:5], ~np.ones(20, dtype=bool), [-1], []):
         with pytest.raises(
             InputError, match="non-empty list of ROI numbers from 0 to 19 or ROI names, or a Boolean mask"
         ):
-            cg.litmus(explanation, invalid)
+            litmus(explanation, invalid)
 
 
 def test_vertex_set_with_negligible_weight_is_unused() -> None:
-    rule = cg.LinearRule([range(5), range(7, 12)], [1e-17, 1.0], -3.0, 20)
+    rule = LinearRule([range(5), range(7, 12)], [1e-17, 1.0], -3.0, 20)
     assert set().union(*used_rois(rule, ("TD", "ASD")).values()) == set(range(7, 12))
 
 

@@ -9,11 +9,11 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import AnswerError, BlackBoxError, GraphError, InputError, Interrupted, SearchError
+from countergraph.finding.run import Progress
 from countergraph.graphs.pairs import to_adjacency
-from countergraph.search.protocol import NO_FLIPS
-from countergraph.search.driver import Progress, _Pace, run
-from countergraph.search.job import Job
+from countergraph.search.driver import _BatchSize
 from countergraph.search.methods import Phase
+from countergraph.search.protocol import Ask
 from tests.conftest import random_graphs
 
 GRAPHS = random_graphs(7, 9, seed=6)
@@ -87,23 +87,23 @@ def test_string_classes() -> None:
 
 
 def test_with_a_time_limit_a_black_box_that_becomes_slow_is_asked_in_smaller_batches_at_once() -> None:
-    pace = _Pace(500, time_limit=60)
+    pace = _BatchSize(500, time_limit=60)
     for _ in range(20):
-        pace.took(pace.step, 0.3)
-    assert pace.step == 500
-    pace.took(500, 10.0)
-    assert pace.step == 250
+        pace.update(pace.size, 0.3)
+    assert pace.size == 500
+    pace.update(500, 10.0)
+    assert pace.size == 250
 
 
 def test_what_takes_its_time_for_each_graph_is_asked_about_few() -> None:
-    pace = _Pace(500)
+    pace = _BatchSize(500)
     for _ in range(20):
-        pace.took(pace.step, 0.4 * pace.step)
-    assert pace.step == 2
-    hasty = _Pace(500, time_limit=1)
+        pace.update(pace.size, 0.4 * pace.size)
+    assert pace.size == 2
+    hasty = _BatchSize(500, time_limit=1)
     for _ in range(20):
-        hasty.took(hasty.step, 0.03)
-    assert hasty.step == 500, "though it takes a part of the time for each batch"
+        hasty.update(hasty.size, 0.03)
+    assert hasty.size == 500, "though it takes a part of the time for each batch"
 
 
 def test_a_service_that_takes_its_time_for_each_batch_is_asked_in_few() -> None:
@@ -204,21 +204,20 @@ def test_a_black_box_cannot_change_what_it_is_asked() -> None:
 
 def test_narrow_lanes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     wide = cg.find_counterfactuals(box(dense), GRAPHS, "ofs+obs", runs=3)
-    monkeypatch.setattr("countergraph.search.driver.LANE_BYTES", 36 * 2)
+    monkeypatch.setattr("countergraph.search.driver.BUFFER_BYTES", 36 * 2)
     narrow = cg.find_counterfactuals(box(dense), GRAPHS, "ofs+obs", runs=3)
     assert [r.to_dict() for r in narrow] == [r.to_dict() for r in wide]
 
 
 def test_a_search_that_names_a_pair_twice_is_found_out() -> None:
     def cheat(task, start):
-        yield np.array([3, 3])
+        yield Ask(np.array([3, 3]))
         for position in range(task.graph.size):
-            yield np.array([position, position])
+            yield Ask(np.array([position, position]))
 
-    phase = Phase("cheat", "forward", cheat, "", "")
-    job = Job(np.arange(36) < 10, (phase,), 1, 99, np.random.SeedSequence(0))
-    with pytest.raises(SearchError, match="'cheat' asked about flips that name a pair twice"):
-        run(box(dense).ask, [job])
+    with pytest.raises(SearchError, match="'cheat' asked about flips that name a pair twice") as stopped:
+        cg.find_counterfactual(box(dense), np.arange(36) < 10, cheat)
+    assert len(stopped.value.results) == 1
 
 
 def test_a_search_of_ones_own() -> None:
@@ -226,16 +225,15 @@ def test_a_search_of_ones_own() -> None:
 
     def singles(task, start):
         for position in range(task.graph.size):
-            if (yield np.array([position])).flipped:
+            if (yield Ask(np.array([position]))).flipped:
                 return
 
-    phase = Phase("singles", "forward", singles, "", "")
-    job = Job(np.arange(36) < 10, (phase,), 1, 99, np.random.SeedSequence(0))
-    [record] = run(box(dense).ask, [job])
-    assert record.best is not None
-    assert record.best.tolist() == [10]
-    assert record.calls == {"singles": 12}
-    assert NO_FLIPS.size == 0
+    for method in (singles, Phase("singles", "forward", singles)):
+        result = cg.find_counterfactual(box(dense), np.arange(36) < 10, method, confirm=False)
+        assert result.flips is not None
+        assert result.flips.tolist() == [10]
+        assert result.calls_by_phase == {"singles": 12}
+        assert result.method == "singles"
 
 
 def test_a_model_is_known_by_the_names_of_its_classes(model: cg.Model, cohort: cg.GraphDataset) -> None:
@@ -243,7 +241,8 @@ def test_a_model_is_known_by_the_names_of_its_classes(model: cg.Model, cohort: c
     swapped = replace(cohort, labels=1 - cohort.labels, classes=(high, low))
     as_trained, other_way = (cg.find_counterfactuals(model, data, "ofs+obs") for data in (cohort, swapped))
     assert [each.sentence for each in as_trained] == [each.sentence for each in other_way]
-    assert [each.original_class for each in as_trained] == [int(not each.original_class) for each in other_way]
+    assert [each.original_class for each in as_trained] == [each.original_class for each in other_way]
+    assert [each.original_label for each in as_trained] == [1 - each.original_label for each in other_way]
     assert cg.certify(model, other_way[0]).certificate.proof == cg.certify(model, as_trained[0]).certificate.proof
     with pytest.raises(InputError, match="the model was trained with classes .*'ASD'.*, but the data has"):
         cg.find_counterfactuals(model, replace(cohort, classes=("well", "ill")))
@@ -274,7 +273,7 @@ def test_what_is_left_when_the_black_box_breaks_keeps_to_the_constraints() -> No
 def test_a_target_that_is_never_answered_is_refused_at_once(target: int | str) -> None:
     answers = [0] if isinstance(target, str) else ["TD"]
     oracle = cg.Oracle(lambda adjacency: answers * len(adjacency))
-    with pytest.raises(InputError, match=f"the target is {target!r}, but the black box answers .* {answers[0]!r}"):
+    with pytest.raises(InputError, match=f"the target is {target!r}, but the black box returns .* {answers[0]!r}"):
         cg.find_counterfactual(oracle, random_graphs(1, 8, 0)[0], target=target)
     assert oracle.asked == 1
 
@@ -289,12 +288,18 @@ def test_no_graphs_no_results() -> None:
         ({"k": 0}, "k must be an integer of at least 1, not 0"),
         ({"max_calls": 0}, "max_calls must be an integer"),
         ({"runs": 0}, "runs must be an integer"),
-        ({"runs": [1, 1]}, "runs must not name a run twice"),
+        ({"runs": [1, 1]}, "runs must not contain a run twice"),
         ({"k": 1.5}, "k must be an integer"),
         ({"seed": -1}, "seed must be an integer of at least 0, not -1"),
         ({"time_limit": 0}, "time_limit must be a positive number"),
-        ({"method": "dfs+obs"}, "dfs learns from labelled graphs: give a GraphDataset as dataset="),
-        ({"dataset": cg.GraphDataset(random_graphs(2, 4, 0), [0, 1])}, "the graphs have 36 pairs, the dataset 6"),
+        (
+            {"method": "dfs+obs"},
+            "dfs needs labelled graphs of several classes, but no dataset was given: pass a GraphDataset as dataset=",
+        ),
+        (
+            {"dataset": cg.GraphDataset(random_graphs(2, 4, 0), [0, 1])},
+            "the graphs have 36 pairs, but the dataset has 6",
+        ),
         ({"dataset": "asd"}, "dataset must be a GraphDataset, not str"),
         (
             {"target": "x", "dataset": cg.GraphDataset(GRAPHS, [0, 1] * 3 + [0])},

@@ -23,7 +23,7 @@ from countergraph.errors import FileError
 
 def forge(model: cg.Model, estimator: object, path: Path) -> Path:
     """Write a model file that contains another estimator."""
-    cg.save_model(model, path)
+    model.save(path)
     content = estimator if isinstance(estimator, bytes) else skops.io.dumps(estimator)
     with zipfile.ZipFile(path) as archive:
         header = json.loads(archive.read("model.json"))

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 import countergraph as cg
+from countergraph.classifiers.published_rules import load_published_rule
 from countergraph.graphs.pairs import pair_ends, to_adjacency
-from countergraph.search.protocol import Answer
+from countergraph.search.learning.bandit import Bandit
 from countergraph.search.learning.guide import Guide
 from countergraph.search.learning.improvement import needed as as_many
-from countergraph.search.learning.bandit import Bandit
 from countergraph.search.learning.memory import Memory
 from countergraph.search.learning.smoothing import Smoother
+from countergraph.search.protocol import Answer
 from tests.conftest import random_graphs
 
 SMALL = 6
@@ -325,7 +326,7 @@ def test_published_rule_of_adhd(adhd: cg.GraphDataset, real_data: Path) -> None:
 def against_the_optimum(
     data: cg.GraphDataset, cohort: str, root: Path, seeds: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rule = cg.load_published_rule(cohort, root=root)
+    rule = load_published_rule(cohort, root=root)
     runs = [cg.find_counterfactuals(rule, data, "learned", seed=seed) for seed in range(seeds)]
     optima = np.array([cg.optimal_counterfactual(rule, graph).distance for graph in data.edges])
     distances, calls = (

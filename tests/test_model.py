@@ -13,6 +13,7 @@ import pytest
 import skops.io
 
 import countergraph as cg
+from countergraph.classifiers.model import CLASSIFIERS, MODELS
 from countergraph.errors import FileError, InputError, NotFoundError
 from countergraph.graphs.pairs import to_adjacency
 from tests.conftest import random_graphs
@@ -21,11 +22,11 @@ from tests.conftest import random_graphs
 @pytest.fixture(scope="module")
 def trained(cohort: cg.GraphDataset) -> dict[str, cg.Model]:
     """Train one model of each kind."""
-    return {kind: cg.train(cohort, kind) for kind in cg.MODELS}
+    return {kind: cg.train(cohort, kind) for kind in MODELS}
 
 
-@pytest.mark.parametrize("kind", cg.MODELS)
-@pytest.mark.parametrize("method", cg.METHODS)
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("method", cg.list_methods())
 def test_every_model_with_every_search_method(
     kind: str, method: str, cohort: cg.GraphDataset, trained: dict[str, cg.Model]
 ) -> None:
@@ -37,12 +38,12 @@ def test_every_model_with_every_search_method(
         assert model.predict(result.edges[None])[0] != model.predict(result.original[None])[0]
 
 
-@pytest.mark.parametrize("kind", cg.MODELS)
+@pytest.mark.parametrize("kind", MODELS)
 def test_every_model_can_be_saved_and_loaded(
     kind: str, cohort: cg.GraphDataset, trained: dict[str, cg.Model], tmp_path: Path
 ) -> None:
     model = trained[kind]
-    loaded = cg.load_model(cg.save_model(model, tmp_path / "m.cgm"))
+    loaded = cg.load_model(model.save(tmp_path / "m.cgm"))
     assert loaded.describe() == model.describe()
     assert loaded.trained_on == cohort.fingerprint
     flipped = ~cohort.edges
@@ -50,7 +51,7 @@ def test_every_model_can_be_saved_and_loaded(
         assert (loaded.predict(graphs) == model.predict(graphs)).all()
 
 
-@pytest.mark.parametrize("kind", cg.MODELS)
+@pytest.mark.parametrize("kind", MODELS)
 def test_predictions_do_not_depend_on_the_batch(kind: str, trained: dict[str, cg.Model]) -> None:
     graphs = random_graphs(512, 20, seed=1, density=0.1)
     labels = trained[kind].predict(graphs)
@@ -58,13 +59,13 @@ def test_predictions_do_not_depend_on_the_batch(kind: str, trained: dict[str, cg
     assert labels.tolist() == [int(trained[kind].predict(row[None])[0]) for row in graphs]
 
 
-@pytest.mark.parametrize("classifier", cg.CLASSIFIERS)
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_every_classifier_can_be_trained_saved_and_loaded(
     classifier: str, cohort: cg.GraphDataset, tmp_path: Path
 ) -> None:
     model = cg.train(cohort, "raw-edges", classifier)
     assert model.settings == {"classifier": classifier}
-    loaded = cg.load_model(cg.save_model(model, tmp_path / "m.cgm"))
+    loaded = cg.load_model(model.save(tmp_path / "m.cgm"))
     assert (loaded.predict(~cohort.edges) == model.predict(~cohort.edges)).all()
     assert (model.predict(cohort.edges) == model.estimator.predict(cohort.edges)).all()
     oracle = cg.Oracle(model)
@@ -114,7 +115,7 @@ print(model.predict(data.edges).tolist(), trained_here.predict(data.edges).tolis
 def test_predictions_do_not_depend_on_the_hash_seed(
     kind: str, cohort: cg.GraphDataset, trained: dict[str, cg.Model], tmp_path: Path
 ) -> None:
-    files = [cg.save_dataset(cohort, tmp_path / "d.npz"), cg.save_model(trained[kind], tmp_path / "m.cgm")]
+    files = [cohort.save(tmp_path / "d.npz"), trained[kind].save(tmp_path / "m.cgm")]
     outputs = {
         subprocess.run(
             [sys.executable, "-c", PREDICT, *map(str, files)],
@@ -204,7 +205,7 @@ class CodeInPickle:
 
 
 def test_invalid_model_files_raise(model: cg.Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = cg.save_model(model, tmp_path / "m.cgm")
+    path = model.save(tmp_path / "m.cgm")
     good = path.read_bytes()
 
     def check_raises(message: str) -> None:
@@ -256,7 +257,7 @@ def test_forests_with_invalid_indices_raise(cohort: cg.GraphDataset, tmp_path: P
         nodes = state["nodes"].copy()
         nodes[field][0] = value
         tree.__setstate__({**state, "nodes": nodes})
-        path = cg.save_model(model, tmp_path / "m.cgm")
+        path = model.save(tmp_path / "m.cgm")
         with pytest.raises(FileError, match="contains an invalid decision tree"):
             cg.load_model(path)
 

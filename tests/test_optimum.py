@@ -12,6 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
 import countergraph as cg
+from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
+from countergraph.classifiers.linear_rule import LinearRule
+from countergraph.classifiers.published_rules import load_published_rule
 from countergraph.errors import InputError
 from tests.conftest import random_graphs
 
@@ -22,7 +25,7 @@ vertex_sets = st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=5, uniqu
 def test_it_is_optimal_by_brute_force(data: st.DataObject, sets: list[list[int]], bits: list[bool]) -> None:
     numbers = st.floats(-2, 2).map(lambda x: round(x, 2))
     weights = data.draw(st.lists(numbers, min_size=len(sets), max_size=len(sets)))
-    rule = cg.LinearRule(sets, weights, data.draw(numbers), n_rois=5)
+    rule = LinearRule(sets, weights, data.draw(numbers), n_rois=5)
     graph = np.array(bits)
     own = rule.predict(graph[None])[0]
     result = cg.optimal_counterfactual(rule, graph)
@@ -62,13 +65,13 @@ def test_a_trained_model_is_linear_too(cohort: cg.GraphDataset, model: cg.Model)
 
 
 def test_a_rule_that_cannot_change_has_no_counterfactual() -> None:
-    result = cg.optimal_counterfactual(cg.LinearRule([[0, 1]], [0.1], 5.0, n_rois=4), np.zeros(6))
+    result = cg.optimal_counterfactual(LinearRule([[0, 1]], [0.1], 5.0, n_rois=4), np.zeros(6))
     assert not result.found
     assert result.sentence == "The graph is classified as class 1. No counterfactual was found: there is none."
 
 
 def test_projection_lands_on_the_line_at_a_right_angle() -> None:
-    rule = cg.LinearRule([[0, 1], [2, 3]], [-0.18, 0.043], 3.28, n_rois=5)
+    rule = LinearRule([[0, 1], [2, 3]], [-0.18, 0.043], 3.28, n_rois=5)
     points = np.array([[10.0, 4.0], [30.0, 20.0]])
     landed = rule.project(points)
     slope, offset = 0.18 / 0.043, -3.28 / 0.043
@@ -85,7 +88,7 @@ def test_the_published_rules(
     cohort_name: str, percentiles: list[float], mean: float, real_data: Path, request: pytest.FixtureRequest
 ) -> None:
     data = request.getfixturevalue(cohort_name)
-    rule = cg.load_published_rule(cohort_name, root=real_data)
+    rule = load_published_rule(cohort_name, root=real_data)
     distances = [cg.optimal_counterfactual(rule, graph).distance for graph in data.edges]
     assert np.percentile(distances, [10, 25, 50, 75, 90]) == pytest.approx(percentiles)
     assert np.mean(distances) == pytest.approx(mean, abs=0.001)
@@ -99,20 +102,20 @@ def test_refusals() -> None:
     three = LogisticRegression().fit(graphs, np.arange(20) % 3)
     with pytest.raises(InputError, match="two-class"):
         cg.optimal_counterfactual(three, graphs[0])
-    rule = cg.LinearRule([[0, 1]], [1], 0, n_rois=4)
+    rule = LinearRule([[0, 1]], [1], 0, n_rois=4)
     with pytest.raises(InputError, match="the rule has 6 pairs, the graph 10"):
         cg.optimal_counterfactual(rule, graphs[0])
     with pytest.raises(InputError, match="one entry for each vertex set; got 1 sets and 2 weights"):
-        cg.LinearRule([[0, 1]], [1, 2], 0, n_rois=4)
+        LinearRule([[0, 1]], [1, 2], 0, n_rois=4)
     with pytest.raises(InputError, match="ROI numbers from 0 to 3"):
-        cg.LinearRule([[0, 4]], [1], 0, n_rois=4)
+        LinearRule([[0, 4]], [1], 0, n_rois=4)
     with pytest.raises(InputError, match="must be finite"):
-        cg.LinearRule([[0, 1]], [np.nan], 0, n_rois=4)
+        LinearRule([[0, 1]], [np.nan], 0, n_rois=4)
 
 
 def test_a_sum_of_zero_is_zero() -> None:
     """0.3 - 0.1 - 0.1 - 0.1 is not 0 in floating point, but a rule with such weights means it to be."""
-    rule = cg.LinearRule([[1, 2, 3, 4], [0, 1, 3, 4]], [-0.1, 0.2], 0.0, 5)
+    rule = LinearRule([[1, 2, 3, 4], [0, 1, 3, 4]], [-0.1, 0.2], 0.0, 5)
     graph = np.array([0, 0, 0, 1, 0, 0, 1, 1, 0, 0])
     own = rule.predict(graph[None].astype(bool))[0]
     singles = graph.astype(bool) ^ np.eye(10, dtype=bool)
@@ -133,7 +136,7 @@ def test_contrast_subgraphs_trained_on_names(cohort: cg.GraphDataset) -> None:
     from sklearn.pipeline import make_pipeline
 
     names = np.array(cohort.classes)[cohort.labels]
-    box = make_pipeline(cg.ContrastSubgraphs(), SVC(kernel="linear")).fit(cohort.edges, names)
+    box = make_pipeline(ContrastSubgraphs(), SVC(kernel="linear")).fit(cohort.edges, names)
     optimum = cg.optimal_counterfactual(box, cohort.edges[0])
     assert optimum.edges is not None
     assert optimum.original_class == box.predict(cohort.edges[:1])[0]
@@ -142,6 +145,6 @@ def test_contrast_subgraphs_trained_on_names(cohort: cg.GraphDataset) -> None:
 
 def test_a_rule_refuses_graphs_of_another_size() -> None:
     with pytest.raises(ValueError, match="this rule is for graphs with 4 ROIs"):
-        cg.LinearRule([[0, 1]], [1.0], 0, n_rois=4).predict(random_graphs(2, 6, 0))
+        LinearRule([[0, 1]], [1.0], 0, n_rois=4).predict(random_graphs(2, 6, 0))
     with pytest.raises(InputError, match="must contain ROI numbers"):
-        cg.LinearRule([["a"]], [1.0], 0, n_rois=4)
+        LinearRule([["a"]], [1.0], 0, n_rois=4)

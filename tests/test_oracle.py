@@ -245,7 +245,7 @@ def test_integers_that_are_a_label_and_the_name_of_another_class(cohort: cg.Grap
     for machine in (by_label, by_name):
         told = [each.original_class for each in cg.find_counterfactuals(machine, coded, "ofs+obs")]
         assert told == by_label.predict(cohort.edges).tolist()
-    scored = cg.Oracle(by_name).ask_with_scores(coded.edges, coded.classes)
+    scored = cg.Oracle(by_name).classify_with_scores(coded.edges, coded.classes)
     assert (scored.columns.tolist(), scored.labels.tolist()) == ([0, 1], by_label.predict(cohort.edges).tolist())
     swapped = cg.GraphDataset(cohort.edges, cohort.labels, classes=("1", "0"))
     with pytest.raises(AnswerError, match="is that the label, or the name of a class .0 is '1', 1 is '0'."):

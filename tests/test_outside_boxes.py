@@ -234,7 +234,7 @@ def test_probabilities_are_not_interpreted_as_logits() -> None:
 def test_command_line_with_programs_and_services(service: str, tmp_path: Path) -> None:
     from tests.command_line import countergraph
 
-    cg.save_dataset(cg.GraphDataset(GRAPHS, DENSE), tmp_path / "d.npz")
+    cg.GraphDataset(GRAPHS, DENSE).save(tmp_path / "d.npz")
     (tmp_path / "classifier.py").write_text(ANSWERS_EACH_LINE)
     for model in (service, f"program:{sys.executable} classifier.py"):
         done = countergraph("explain", "d.npz", model, "--subject", "graph 3", "--quiet", cwd=tmp_path)

@@ -11,10 +11,11 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import countergraph as cg
+from countergraph.classifiers.linear_rule import LinearRule
 
 pytestmark = pytest.mark.slow
 FLAGS = ["--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
+RULE = LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import countergraph as cg
+from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.errors import InputError, NotFoundError
+from countergraph.explain.litmus import litmus
 from countergraph.plots.brain import circle_layout, spread
+from countergraph.plots.contrastive import plot_counterfactual
 from countergraph.plots.interactive import brain_traces
+from countergraph.plots.local import plot_local
+from countergraph.plots.registry import PLOTS
 from countergraph.plots.style import save_picture
 from countergraph.results.plottable import Plottable
 
-RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
-OTHER = cg.LinearRule([range(13, 20)], [1.0], -2.5, n_rois=20)
+RULE = LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
+OTHER = LinearRule([range(13, 20)], [1.0], -2.5, n_rois=20)
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +55,7 @@ def make_explanations(data: cg.GraphDataset) -> dict[str, Plottable]:
         results[6],
         local,
         global_explanation,
-        cg.litmus(global_explanation, [*range(6), *range(8, 13)]),
+        litmus(global_explanation, [*range(6), *range(8, 13)]),
         cg.Comparison({"one": results, "two": others}),
         cg.Diverse(local.results),
     ]
@@ -68,11 +73,11 @@ def explanations(request: pytest.FixtureRequest, cohort: cg.GraphDataset) -> dic
 
 
 def test_every_plot_has_an_explanation(explanations: dict[str, Plottable]) -> None:
-    assert set(explanations) == set(cg.PLOTS)
+    assert set(explanations) == set(PLOTS)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", cg.PLOTS)
+@pytest.mark.parametrize("name", PLOTS)
 def test_every_plot_makes_a_figure(name: str, explanations: dict[str, Plottable], tmp_path: Path) -> None:
     axes = explanations[name].plot(name)
     assert plt.get_fignums()  # registered in pyplot, so that a notebook shows it
@@ -82,10 +87,10 @@ def test_every_plot_makes_a_figure(name: str, explanations: dict[str, Plottable]
     assert not plt.get_fignums()
 
 
-@pytest.mark.parametrize("name", cg.PLOTS)
+@pytest.mark.parametrize("name", PLOTS)
 def test_every_plot_takes_axes_and_returns_them(name: str, explanations: dict[str, Plottable]) -> None:
     left, right = Figure(figsize=(16, 6)).subplots(1, 2)
-    assert cg.PLOTS[name](explanations[name], axes=left) is left
+    assert PLOTS[name](explanations[name], axes=left) is left
     assert not right.child_axes
     assert not right.texts
     assert not plt.get_fignums()
@@ -129,7 +134,7 @@ def test_brain_surface_is_closed_and_has_the_right_size() -> None:
 
 def test_counterfactual_plot_labels_the_changed_rois(cohort: cg.GraphDataset, model: cg.Model) -> None:
     [result] = cg.find_counterfactuals(model, cohort.subset([3]), "ofs+obs")
-    shown = texts(cg.plot_counterfactual(result))
+    shown = texts(plot_counterfactual(result))
     for i, j in result.removed + result.added:
         assert {cohort.atlas.names[i], cohort.atlas.names[j]} <= set(shown)
     assert {f"{len(result.removed)} removed", f"{len(result.added)} added"} <= set(shown)
@@ -140,14 +145,14 @@ def test_counterfactual_plot_labels_the_changed_rois(cohort: cg.GraphDataset, mo
 def test_counterfactual_plot_without_coordinates(cohort: cg.GraphDataset, model: cg.Model) -> None:
     [result] = cg.find_counterfactuals(model, cohort.subset([3]), "ofs+obs")
     without = dataclasses.replace(result, atlas=without_coordinates(cohort.atlas))
-    shown = texts(cg.plot_counterfactual(without))
+    shown = texts(plot_counterfactual(without))
     assert {cohort.atlas.names[i] for pair in result.removed for i in pair} <= set(shown)
     assert "ROI number" in shown
 
 
 def test_result_without_counterfactual_is_drawn(cohort: cg.GraphDataset) -> None:
     [result] = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort.subset([3]), "ofs+obs", max_calls=5)
-    assert f"{cohort.names[3]}: TD, no counterfactual found" in texts(cg.plot_counterfactual(result))
+    assert f"{cohort.names[3]}: TD, no counterfactual found" in texts(plot_counterfactual(result))
     assert "No counterfactual was found within" in result._repr_html_()
     result.view().to_json()
 
@@ -157,7 +162,7 @@ def test_local_plot_labels_the_pairs(explanations: dict[str, Plottable]) -> None
     assert isinstance(local, cg.LocalExplanation)
     top = local.top(4)
     expected = {f"{a} – {b}" for a, b in zip(top["first"], top["second"], strict=True)}
-    assert expected <= set(texts(cg.plot_local(local, k=4)))
+    assert expected <= set(texts(plot_local(local, k=4)))
 
 
 def test_heatmaps_have_one_panel_for_each_class(explanations: dict[str, Plottable]) -> None:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import countergraph as cg
+from countergraph.classifiers.published_rules import load_published_rule
 
 
 def search(data: cg.GraphDataset, root: Path, method: str, runs: int) -> tuple[np.ndarray, np.ndarray]:
     """Return distances (graphs, runs) and optimal distances (graphs,)."""
-    rule = cg.load_published_rule(data.about["cohort"], root=root)
+    rule = load_published_rule(data.about["cohort"], root=root)
     results = cg.find_counterfactuals(rule, data, method, runs=runs)
     assert all(result.found for result in results), "every run finds a counterfactual"
     assert all(max(result.calls_by_phase.values()) <= 2000 for result in results)

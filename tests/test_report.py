@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 import countergraph as cg
+from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.errors import BlackBoxError, FileError, InputError, NotFoundError
 from countergraph.explain.litmus import used_rois
 from countergraph.report.pictures import save_pictures
+from countergraph.report.report import Report
 
 CALLS = (
     "calls for the cohort",
@@ -23,16 +25,16 @@ CALLS = (
     "calls for the closest counterfactuals (learned)",
     "calls for certificates",
 )
-RULE = cg.LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
+RULE = LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
 
 
 @pytest.fixture(scope="module")
-def report(cohort: cg.GraphDataset) -> cg.Report:
+def report(cohort: cg.GraphDataset) -> Report:
     return cg.make_report(RULE, cohort, "ofs+obs", runs=2, subjects=2, local_runs=20)
 
 
 @pytest.fixture(scope="module")
-def page(report: cg.Report, tmp_path_factory: pytest.TempPathFactory) -> str:
+def page(report: Report, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("report") / "report.html"
     report.save(path)
     return path.read_text(encoding="utf-8")
@@ -82,7 +84,7 @@ def test_page_is_accessible(page: str) -> None:
     assert set(anchors) <= {attributes.get("id") for _, attributes in outline.tags}
 
 
-def test_page_contains_the_main_results(page: str, report: cg.Report) -> None:
+def test_page_contains_the_main_results(page: str, report: Report) -> None:
     for name in report.people:
         assert report.person(name).sentence in page
     assert report.headline in page
@@ -106,7 +108,7 @@ def test_names_are_escaped(cohort: cg.GraphDataset) -> None:
     assert page.count("<script") == render(reference).count("<script")
 
 
-def test_json_and_csv_contain_the_same_numbers(report: cg.Report, tmp_path: Path) -> None:
+def test_json_and_csv_contain_the_same_numbers(report: Report, tmp_path: Path) -> None:
     report.save(tmp_path / "report.json")
     report.save(tmp_path / "tables")
     plain = json.loads((tmp_path / "report.json").read_text())
@@ -125,7 +127,7 @@ def test_json_and_csv_contain_the_same_numbers(report: cg.Report, tmp_path: Path
 
 
 def test_costs_and_plausibility_of_subjects_and_of_all_results(
-    cohort: cg.GraphDataset, report: cg.Report, tmp_path: Path
+    cohort: cg.GraphDataset, report: Report, tmp_path: Path
 ) -> None:
     costs = cg.Constraints(cost="length")
     made = cg.make_report(RULE, cohort, "ofs+obs", runs=1, subjects=2, local_runs=3, constraints=costs)
@@ -149,7 +151,7 @@ def test_costs_and_plausibility_of_subjects_and_of_all_results(
     assert all(entry["cost"] is None for entry in report.to_dict()["people"].values())
 
 
-def test_alternative_counterfactuals_are_diverse(report: cg.Report, page: str) -> None:
+def test_alternative_counterfactuals_are_diverse(report: Report, page: str) -> None:
     from countergraph.report.page import render
 
     assert all(not report.others(name) for name in report.people)
@@ -167,7 +169,7 @@ def test_alternative_counterfactuals_are_diverse(report: cg.Report, page: str) -
         replace(report, diverse=0)
 
 
-def test_figures_are_written(report: cg.Report, tmp_path: Path) -> None:
+def test_figures_are_written(report: Report, tmp_path: Path) -> None:
     paths = save_pictures(report, tmp_path / "figures", "svg")
     assert {path.stem for path in paths} >= {"heatmaps", "heatmaps-normalised", "roi-strip", "chord", "litmus"}
     assert all(path.read_text().lstrip().startswith("<?xml") for path in paths)
@@ -277,7 +279,7 @@ def test_no_comparison_with_the_optimum_under_constraints(cohort: cg.GraphDatase
     assert "optimum" not in cg.make_report(RULE, cohort, constraints=cg.Constraints(only="added"), **options).tables
 
 
-def test_invalid_arguments_raise(cohort: cg.GraphDataset, report: cg.Report, tmp_path: Path) -> None:
+def test_invalid_arguments_raise(cohort: cg.GraphDataset, report: Report, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no subject is called 'unknown'"):
         cg.make_report(RULE, cohort, subjects=["unknown"])
     with pytest.raises(InputError, match="a report is of a GraphDataset"):
@@ -304,7 +306,7 @@ def test_report_resumes_from_a_store(cohort: cg.GraphDataset, tmp_path: Path) ->
 
 
 def test_report_contains_warnings(cohort: cg.GraphDataset, tmp_path: Path) -> None:
-    rule = cg.LinearRule([range(8)], [1.0], -9.0, 20)
+    rule = LinearRule([range(8)], [1.0], -9.0, 20)
     predicted = rule.predict(cohort.edges)
     for labels, correct in ((predicted, True), (1 - predicted, False)):
         labelled = cg.GraphDataset(cohort.edges, labels, cohort.names, atlas=cohort.atlas)

@@ -13,6 +13,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import countergraph as cg
+from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.errors import BlackBoxError, InputError, Interrupted
 from countergraph.search.driver import Progress
 from countergraph.store.fingerprint import fingerprint
@@ -238,14 +239,14 @@ def test_what_stops_halfway_loses_no_more_than_what_ran_together(store, cohort, 
 
 
 def test_a_black_box_is_known_by_what_it_has_learnt(model, cohort, tmp_path: Path) -> None:
-    loaded = cg.load_model(cg.save_model(model, tmp_path / "model.cgm"))
+    loaded = cg.load_model(model.save(tmp_path / "model.cgm"))
     assert fingerprint(loaded) == fingerprint(model)
     loaded.predict(cohort.edges)
     assert fingerprint(loaded) == fingerprint(model) != fingerprint(cg.Oracle(model))
     boxes = [
         cg.train(cohort, alpha=0.3),
-        cg.LinearRule([[0, 1, 2]], [1.0], -1.0, 20),
-        cg.LinearRule([[0, 1, 2]], [1.0], -2.0, 20),
+        LinearRule([[0, 1, 2]], [1.0], -1.0, 20),
+        LinearRule([[0, 1, 2]], [1.0], -2.0, 20),
         *(RandomForestClassifier(3, random_state=seed).fit(cohort.edges, cohort.labels) for seed in (0, 1)),
     ]
     assert len({fingerprint(box) for box in (model, *boxes)}) == len(boxes) + 1

@@ -77,7 +77,7 @@ def test_scores_that_contradict_the_classes_are_only_a_hint() -> None:
 def test_what_is_remembered_is_not_computed_again() -> None:
     graphs, box = random_graphs(5, 8, seed=0), Shares(28)
     oracle = cg.Oracle(box, remember=True)
-    first, second = oracle.ask_with_scores(graphs), oracle.ask_with_scores(graphs[::-1])
+    first, second = oracle.classify_with_scores(graphs), oracle.classify_with_scores(graphs[::-1])
     assert (first.shares == second.shares[::-1]).all()
     assert (oracle.asked, box.predicted, box.scored) == (10, 5, 5)
 
@@ -86,7 +86,7 @@ def test_probabilities_of_other_classes_than_the_box_has_are_refused() -> None:
     box = Shares(28)
     box.classes_ = np.array([0, 1, 2])
     with pytest.raises(AnswerError, match="2 probabilities a graph for 3 classes_"):
-        cg.Oracle(box).ask_with_scores(random_graphs(4, 8, seed=0))
+        cg.Oracle(box).classify_with_scores(random_graphs(4, 8, seed=0))
 
 
 def test_classes_that_no_probability_belongs_to_are_refused() -> None:
@@ -146,8 +146,8 @@ def test_log_odds_keep_the_order(one: float, other: float) -> None:
 def test_on_the_command_line(tmp_path) -> None:
     data = cg.make_cohort(30, seed=3)
     path = tmp_path / "model.cgm"
-    cg.save_model(cg.train(data, "raw-edges", classifier="logistic"), path)
-    cg.save_dataset(data, tmp_path / "data.npz")
+    cg.train(data, "raw-edges", classifier="logistic").save(path)
+    data.save(tmp_path / "data.npz")
     command = ["explain", str(tmp_path / "data.npz"), str(path), "--subject", data.names[0], "--json"]
     done = CliRunner().invoke(app, [*command, "--method", "learned", "--scores"])
     assert done.exit_code == 0, done.output
@@ -160,7 +160,7 @@ def test_answers_that_mean_the_same_class_share_its_probability(cohort: cg.Graph
     three = np.arange(len(cohort)) % 3
     machine = LogisticRegression().fit(cohort.edges, three)
     oracle = cg.Oracle(machine, classes={0: "TD", 1: "ASD", 2: "ASD"})
-    scored = oracle.ask_with_scores(cohort.edges, cohort.classes)
+    scored = oracle.classify_with_scores(cohort.edges, cohort.classes)
     assert scored.columns.tolist() == [0, 1]
     own = machine.predict_proba(cohort.edges)
     np.testing.assert_allclose(scored.shares, np.stack([own[:, 0], own[:, 1:].sum(axis=1)], axis=1))

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import countergraph as cg
+from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.errors import FileError, InputError
 from countergraph.store import store as store_module
 from countergraph.store.export import export
@@ -247,7 +248,7 @@ def test_the_clock_runs_while_anybody_works(store, monkeypatch: pytest.MonkeyPat
 
 
 def test_flips_are_packed_small() -> None:
-    result = cg.find_counterfactual(cg.LinearRule([[0, 1, 2]], [1.0], -1.0, 20), np.zeros(190, dtype=bool))
+    result = cg.find_counterfactual(LinearRule([[0, 1, 2]], [1.0], -1.0, 20), np.zeros(190, dtype=bool))
     row = Row.of(result, 4)
     assert row.flips is not None
     assert len(row.flips) == 4 * (result.distance or 0)

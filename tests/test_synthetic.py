@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import countergraph as cg
+from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
+from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.errors import InputError
 
 
@@ -21,14 +23,14 @@ def test_planted_rois_have_more_edges_in_their_class() -> None:
     planted = data.about["planted"]
     assert not set(planted["TD"]) & set(planted["ASD"])
     for label, name in enumerate(data.classes):
-        pairs = cg.LinearRule([planted[name]], [1.0], 0.0, 116)
+        pairs = LinearRule([planted[name]], [1.0], 0.0, 116)
         inside = pairs.embed(data.edges)[:, 0]
         assert inside[data.labels == label].mean() > 1.3 * inside[data.labels != label].mean()
 
 
 def test_contrast_subgraphs_recover_the_planted_rois() -> None:
     data = cg.make_cohort(seed=1)
-    found = cg.ContrastSubgraphs(alpha=0.025).fit(data.edges, data.labels).subgraphs_
+    found = ContrastSubgraphs(alpha=0.025).fit(data.edges, data.labels).subgraphs_
     for rois, name in zip(found, data.classes, strict=True):
         true = set(data.about["planted"][name])
         assert len(true & set(rois.tolist())) / len(true | set(rois.tolist())) > 0.6

@@ -10,9 +10,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import countergraph as cg
 from countergraph.graphs.pairs import degrees_of, to_adjacency
-from countergraph.search.protocol import Answer
-from countergraph.search.learning.deviation import Deviation, DeviationGate, directions
 from countergraph.search.learning.bandit import Bandit
+from countergraph.search.learning.deviation import Deviation, DeviationGate, directions
 from countergraph.search.learning.race import race
 from countergraph.search.learning.views import (
     BY_COUNT,
@@ -22,6 +21,7 @@ from countergraph.search.learning.views import (
     View,
     walk,
 )
+from countergraph.search.protocol import Answer
 from tests.conftest import random_graphs
 
 N, PAIRS = 12, 66
