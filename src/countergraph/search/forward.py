@@ -1,11 +1,11 @@
-"""Forward search: walk away from the graph until its class changes (section 3.1, Algorithm 1).
+"""Forward search: change random pairs until the class changes (section 4.1 of the paper, Algorithm 1).
 
-Differences from the paper, all where its pools run dry, which it leaves open:
+Differences from the paper, which does not define what happens when no pair is left to choose:
 
-- When no pair is left to add (or to remove), the coin falls on the other side, and as there is no balance left to
-  keep, the steps double.
-- When no pair is left at all, the walk has failed. With the rule published for the ASD cohort that happens to one walk
-  in twenty. While the budget lasts the search then tries another walk, up to `WALKS`, and after that it fails.
+- When there is no pair left to add (or to remove), all further changes are removals (or additions). The steps then
+  double, because additions and removals can no longer be balanced.
+- When there is no pair left at all, the walk has failed. With the rule published for the ASD cohort, 5% of the walks
+  fail. The search then starts another walk, up to `MAX_WALKS`, while the budget lasts.
 """
 
 from __future__ import annotations
@@ -15,53 +15,54 @@ from collections.abc import Iterator
 import numpy as np
 
 from countergraph.graphs.pairs import Bits, Floats
-from countergraph.search.parts.picking import first_picks
-from countergraph.search.parts.weights import likelihood
+from countergraph.search.parts.sampling import weighted_sample
+from countergraph.search.parts.weights import selection_weights
 from countergraph.search.protocol import Ask, Flips, Search, Task
 
-WALKS = 8
+MAX_WALKS = 8
+"""The number of random walks to try; the paper has 1."""
 
 
 def oblivious_forward(task: Task, start: Flips) -> Search:
-    """Add or remove k random pairs, by the toss of a coin, until the class changes."""
-    return _walk(task)
+    """Change k random pairs at a time, additions and removals with equal probability, until the class changes (OFS)."""
+    return _random_walks(task)
 
 
 def data_driven_forward(task: Task, start: Flips) -> Search:
-    """Do the same, but prefer to add what is typical of the other class, and to remove what is of the graph's own."""
-    return _walk(task, likelihood(task))
+    """Do the same, but prefer additions typical of the other class and removals typical of the graph's own (DFS)."""
+    return _random_walks(task, selection_weights(task))
 
 
-def _walk(task: Task, weights: Floats | None = None) -> Search:
-    most, weights = task.k * task.max_calls, task.addition_weights(weights)
-    for _ in range(WALKS):
-        # All picks are drawn in advance, each pair at most once, so a candidate is the first so many of them.
-        additions = first_picks(task.additions, most, task.rng, weights)
-        removals = first_picks(task.removals, most, task.rng, weights)
-        add = _tosses(additions.size, removals.size, task.rng)
-        order = np.empty(add.size, dtype=np.intp)
-        order[add], order[~add] = additions, removals
-        for end in _steps(add, task.k):
-            answer = yield Ask(order[:end])
+def _random_walks(task: Task, weights: Floats | None = None) -> Search:
+    max_changes, weights = task.k * task.max_calls, task.addition_weights(weights)
+    for _ in range(MAX_WALKS):
+        # All changes of a walk are drawn in advance, each pair at most once: a candidate is a prefix of them.
+        additions = weighted_sample(task.additions, max_changes, task.rng, weights)
+        removals = weighted_sample(task.removals, max_changes, task.rng, weights)
+        is_addition = _draw_additions(additions.size, removals.size, task.rng)
+        order = np.empty(is_addition.size, dtype=np.intp)
+        order[is_addition], order[~is_addition] = additions, removals
+        for size in _prefix_sizes(is_addition, task.k):
+            answer = yield Ask(order[:size])
             if answer.flipped:
                 return
 
 
-def _tosses(n_additions: int, n_removals: int, rng: np.random.Generator) -> Bits:
-    """Toss a coin for each pick, True to add; once one side has run dry every toss falls on the other."""
-    add = rng.random(n_additions + n_removals) < 0.5
-    add[np.cumsum(add) > n_additions] = False
-    add[np.cumsum(~add) > n_removals] = True
-    return np.asarray(add)
+def _draw_additions(n_additions: int, n_removals: int, rng: np.random.Generator) -> Bits:
+    """Draw for each change whether it is an addition; when one kind is exhausted, the rest is of the other kind."""
+    is_addition = rng.random(n_additions + n_removals) < 0.5
+    is_addition[np.cumsum(is_addition) > n_additions] = False
+    is_addition[np.cumsum(~is_addition) > n_removals] = True
+    return np.asarray(is_addition)
 
 
-def _steps(add: Bits, k: int) -> Iterator[int]:
-    """Yield how many picks each candidate takes: k more each time, and twice as many more once a side is dry."""
-    changes = np.flatnonzero(add[1:] != add[:-1])
-    dry = changes[-1] + 1 if changes.size else 0
-    end = 0
-    while end < add.size:
-        if end >= dry:
+def _prefix_sizes(is_addition: Bits, k: int) -> Iterator[int]:
+    """Yield the size of each candidate: k more each time; once one kind is exhausted, k doubles before each step."""
+    alternations = np.flatnonzero(is_addition[1:] != is_addition[:-1])
+    exhausted = alternations[-1] + 1 if alternations.size else 0
+    size = 0
+    while size < is_addition.size:
+        if size >= exhausted:
             k *= 2
-        end = min(end + k, add.size)
-        yield end
+        size = min(size + k, is_addition.size)
+        yield size

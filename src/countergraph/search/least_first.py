@@ -1,9 +1,9 @@
-"""Backward search in the order that makes sense: undo the least discriminative changes first.
+"""Backward search that undoes the least discriminative changes first.
 
-The paper's DBS prefers to undo the *most* discriminative changes. Here the changes stand in a line, least
-discriminative first, and are tried in blocks from its start. A block that can be undone doubles the next one, a block
-that cannot is halved, and a single change that cannot is kept. Passes over what is kept follow until one undoes
-nothing, so a finished result is 1-minimal: no single change can be undone.
+The DBS of the paper prefers to undo the *most* discriminative changes. This search sorts the changes, least
+discriminative first, and tries to undo blocks from the beginning. The block size doubles after a success and is halved
+after a failure; a single change that cannot be undone is kept. Further passes over the kept changes follow until a pass
+undoes nothing. So a finished result is 1-minimal: no single change can be undone.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from countergraph.search.protocol import Ask, Flips, Search, Task
 
 def least_first_backward(task: Task, start: Flips) -> Search:
     """Undo the least discriminative changes first, twice as many after each success."""
-    shuffled = task.rng.permutation(start)  # so that chance, not the order of the pairs, decides between equals
-    line = shuffled[np.argsort(_worth(task)[shuffled], kind="stable")]
+    shuffled = task.rng.permutation(start)  # ties are in random order, not in the order of the pairs
+    order = shuffled[np.argsort(_discrimination_per_cost(task)[shuffled], kind="stable")]
     before = -1
-    while line.size != before:
-        before, at, k = line.size, 0, task.k
-        while at < line.size:
-            k = min(k, line.size - at)
-            candidate = np.concatenate([line[:at], line[at + k :]])
+    while order.size != before:
+        before, position, k = order.size, 0, task.k
+        while position < order.size:
+            k = min(k, order.size - position)
+            candidate = np.concatenate([order[:position], order[position + k :]])
             if candidate.size and (yield Ask(candidate)).flipped:
-                line, k = candidate, 2 * k
+                order, k = candidate, 2 * k
             elif k > 1:
                 k //= 2
             else:
-                at += 1
+                position += 1
 
 
-def _worth(task: Task) -> Floats:
-    """Return how discriminative each change is, for what it costs."""
-    worth, costs = discrimination(task), task.limits.costs
-    return worth if costs is None else np.where(worth > 0, worth / costs, worth * costs)
+def _discrimination_per_cost(task: Task) -> Floats:
+    """Return how discriminative each change is relative to its cost."""
+    weights, costs = discrimination(task), task.limits.costs
+    return weights if costs is None else np.where(weights > 0, weights / costs, weights * costs)

@@ -1,6 +1,6 @@
-"""What a counterfactual of one graph may be: the pairs that may change, what they cost, what must stay.
+"""The constraints on the counterfactuals of one graph, in the form that the driver and the searches use.
 
-The driver holds every candidate of every search to these. A search may look at them, to ask about less in vain.
+The driver applies them to every candidate. A search may read them, to avoid candidates that break them.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from scipy.sparse.csgraph import connected_components
 
 from countergraph.graphs.pairs import Bits, Floats, Indices, pairs_at, to_adjacency
 
-ROUNDING = 1e-9
-"""What is less by no more than this share is no less: the same costs in another order add up to almost the same."""
+COST_TOLERANCE = 1e-9
+"""Relative tolerance of comparisons between costs: the same costs summed in another order differ by rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """The limits of one graph; by default there are none."""
+    """The constraints for one graph; by default there are none."""
 
     allowed: Bits | None = None
     """The pairs that may change; None for all."""
     costs: Floats | None = None
-    """What changing each pair costs, above 0; None for 1 each."""
+    """The cost of changing each pair, above 0; None for 1 each."""
     most: int | None = None
-    """The most changes."""
+    """The maximum number of changes."""
     keep_edges: bool = False
-    """As many additions as removals."""
+    """Whether the number of edges stays the same: as many additions as removals."""
     keep_connected: bool = False
-    """Nothing may fall apart that was connected."""
+    """Whether ROIs that are connected by a path must stay connected."""
 
     def pool(self, graph: Bits, present: bool) -> Indices:
         """Return the pairs that may be removed (``present``) or added."""
@@ -37,69 +37,75 @@ class Limits:
         return np.flatnonzero(chosen if self.allowed is None else chosen & self.allowed)
 
     def fit(self, graph: Bits, flips: Indices) -> Indices:
-        """Return as much of a candidate as may be, the last changes left out first where some must be."""
+        """Return the candidate after the constraints are applied; they drop changes from the end.
+
+        The maximum number of changes is not applied here: a search may pass through larger candidates.
+        """
         if self.allowed is not None:
             flips = flips[self.allowed[flips]]
         before = -1
         while flips.size != before and (self.keep_connected or self.keep_edges):
             before = flips.size
             if self.keep_connected:
-                flips = _together(graph, flips)
+                flips = _keep_connected(graph, flips)
             if self.keep_edges:
-                flips = _balanced(graph, flips)
+                flips = _keep_edge_count(graph, flips)
         return flips
 
     def cost(self, flips: Indices) -> float:
-        """Return what a candidate costs: where nothing else is asked for, its number of changes."""
+        """Return the total cost of a candidate; without costs, its number of changes."""
         return float(flips.size if self.costs is None else self.costs[flips].sum())
 
-    def room_below(self, best: Indices) -> int:
-        """Return how many changes there may be at most, for all to cost less than the best: one less, without costs."""
+    def max_changes_below(self, best: Indices) -> int:
+        """Return the largest number of changes that can cost less than ``best``; without costs, one less than it has.
+
+        With costs this is an upper bound, reached by the cheapest pairs.
+        """
         if self.costs is None:
             return best.size - 1
         costs = self.costs if self.allowed is None else self.costs[self.allowed]
-        fewer = int((np.cumsum(np.sort(costs)) < self.cost(best)).sum())
-        return fewer if self.most is None else min(fewer, self.most)
+        n_changes = int((np.cumsum(np.sort(costs)) < self.cost(best)).sum())
+        return n_changes if self.most is None else min(n_changes, self.most)
 
     def within_most(self, flips: Indices) -> bool:
-        """Tell whether these are not more changes than there may be."""
+        """Check whether a candidate has at most the maximum number of changes."""
         return self.most is None or flips.size <= self.most
 
-    def cheaper(self, flips: Indices, best: Indices) -> Indices:
-        """Return as many of some changes, from the first on, as there may be and as cost less than the best."""
+    def prefix_below(self, flips: Indices, best: Indices) -> Indices:
+        """Return the longest prefix of ``flips`` that costs less than ``best`` and has at most ``most`` changes."""
         costs = np.ones(flips.size) if self.costs is None else self.costs[flips]
-        return flips[np.cumsum(costs) < (1 - ROUNDING) * self.cost(best)][: self.most]
+        return flips[np.cumsum(costs) < (1 - COST_TOLERANCE) * self.cost(best)][: self.most]
 
     def rank(self, flips: Indices) -> tuple[bool, float]:
-        """Return what makes one counterfactual better than another: the smaller the better."""
+        """Return the sort key of counterfactuals: the best one has the smallest key."""
         return not self.within_most(flips), self.cost(flips)
 
 
 NO_LIMITS = Limits()
 
 
-def _balanced(graph: Bits, flips: Indices) -> Indices:
-    """Leave out the last additions, or the last removals, until there are as many of each."""
+def _keep_edge_count(graph: Bits, flips: Indices) -> Indices:
+    """Drop the last additions, or the last removals, until there are as many of each."""
     present = graph[flips]
     rank = np.where(present, np.cumsum(present), np.cumsum(~present))
-    fewer = min(int(present.sum()), int((~present).sum()))
-    return flips[rank <= fewer]
+    n_each = min(int(present.sum()), int((~present).sum()))
+    return flips[rank <= n_each]
 
 
-def _together(graph: Bits, flips: Indices) -> Indices:
-    """Leave out removals of edges without which something would fall apart: Kruskal's way, the last ones first."""
+def _keep_connected(graph: Bits, flips: Indices) -> Indices:
+    """Drop removals that disconnect ROIs, the last ones first, as in Kruskal's spanning tree algorithm."""
     removals = np.flatnonzero(graph[flips])
     if not removals.size:
         return flips
     changed = graph.copy()
     changed[flips] ^= True
-    count, part = connected_components(to_adjacency(changed), directed=False)
-    if count == 1:
+    n_components, component = connected_components(to_adjacency(changed), directed=False)
+    if n_components == 1:
         return flips
-    left = np.ones(flips.size, dtype=np.bool_)
-    ends = pairs_at(flips[removals], part.size)
-    for place, (i, j) in zip(removals[::-1], reversed(ends), strict=True):
-        if part[i] != part[j]:
-            part[part == part[j]] = part[i]
-            left[place] = False
-    return flips[left]
+    kept = np.ones(flips.size, dtype=np.bool_)
+    ends = pairs_at(flips[removals], component.size)
+    for position, (i, j) in zip(removals[::-1], reversed(ends), strict=True):
+        if component[i] != component[j]:
+            component[component == component[j]] = component[i]
+            kept[position] = False
+    return flips[kept]

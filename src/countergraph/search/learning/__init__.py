@@ -1,9 +1,11 @@
-"""The parts of the learned search: what a run remembers, and what a search makes of it.
+"""The parts of the learned search.
 
-memory, deviation, smoothing, calibration   what all answers say, and what those about one graph say besides
-guide                                       all of that as one search sees it
-views, neighbours                           what the known graphs say
-slant, winnow, closeup, sift                a graph of which nothing else is known
-race, proposals, luck                       ways to start and to come closer, and which of them pay
-enumeration                                 asking everything, where everything is little
+surrogate, deviation, smoothing, calibration    the surrogate model: shared by all graphs, and corrected for one graph
+guide                                           the surrogate model as the search of one graph uses it
+embeddings, neighbours                          gains from the nearest labelled graphs
+random_probing, degree_bias                     random candidates
+random_shrinking, bayesian_shrinking,
+probit_surrogate                                shrinking of a large first counterfactual
+first_success, proposals, improvement, bandit   starting orders, proposals, and the choice among them
+enumeration                                     exhaustive search of small problems
 """

@@ -1,7 +1,7 @@
-"""Sifting: of many changes that cross together, the smallest set is asked about that is as likely as not to cross, too.
+"""Bayesian shrinking: propose the smallest set of changes whose predicted probability of success is one half.
 
-It pays where hundreds of changes do a little each: half of the answers are new closest counterfactuals, and all of them
-tell which changes do most. Where most changes do nothing, winnowing is done sooner.
+It is efficient if hundreds of changes have a small effect each: half of the answers are better counterfactuals, and all
+of them improve the estimate of the effects. If most changes have no effect, random shrinking needs fewer calls.
 """
 
 from __future__ import annotations
@@ -11,60 +11,67 @@ import numpy as np
 from countergraph.search.learning.probit_surrogate import ProbitSurrogate
 from countergraph.search.protocol import Ask, Flips, Part, Task
 
-DARING = 0.2
+EXPLORATION = 0.2
+"""The standard deviation of the noise on the effects, relative to their uncertainty."""
 PATIENCE, PATIENCE_PER_CHANGE = 4, 0.07
-"""How many questions in a row may fail at least, and where the best is long."""
-SURE, REMINDERS = 0.8, 3
-"""How likely to cross the best must be thought, and how often it is told so at most, after a failure."""
-ROOM = 3
-"""How many times as many changes as the best has stay in view ..."""
-STUCK = 20
-"""... and after so many failures in a row, only its own: what winnowing found by luck may beat all that is thought."""
+"""The number of failures in a row after which the search ends: the minimum, and per change of the best."""
+MIN_PROBABILITY, MAX_REPEATS = 0.8, 3
+"""The surrogate must predict the success of the best with this probability; its answer is repeated at most so often."""
+POOL_FACTOR = 3
+"""The size of the pool of changes, relative to the best counterfactual."""
+RESTRICT_AFTER = 20
+"""After this many failures in a row, only changes of the best are used.
+
+Random shrinking may have found a counterfactual that is better than the surrogate predicts.
+"""
 
 
-def sifted(task: Task, look: ProbitSurrogate, best: Flips) -> Part:
-    """Ask about the changes thought to do most, with some daring, until too many questions in a row have failed."""
+def bayesian_shrinking(task: Task, surrogate: ProbitSurrogate, best: Flips) -> Part:
+    """Propose the changes with the largest estimated effects until too many proposals in a row have failed."""
     failed = 0
     while best.size > 1 and failed < max(PATIENCE, PATIENCE_PER_CHANGE * best.size):
-        candidate = _candidate(task, look, best)
+        candidate = _propose(task, surrogate, best)
         if not candidate.size:
             failed += 1
             continue
-        crossed = (yield Ask(candidate)).flipped
-        look.learn(candidate, crossed)
-        if crossed:
+        flipped = (yield Ask(candidate)).flipped
+        surrogate.learn(candidate, flipped)
+        if flipped:
             best, failed = candidate, 0
-            _narrow(look, best)
+            _reduce_pool(surrogate, best)
         else:
             failed += 1
-            if failed == STUCK:
-                look.forget_but(best)
-            _remind(look, best)
+            if failed == RESTRICT_AFTER:
+                surrogate.restrict_to(best)
+            _repeat_success(surrogate, best)
     return best
 
 
-def _candidate(task: Task, look: ProbitSurrogate, best: Flips) -> Flips:
-    """Return the shortest beginning of what is thought to do most that is likely to cross; if none is, all of it."""
-    hopes = look.means + DARING * look.doubts * task.rng.standard_normal(look.flips.size)
+def _propose(task: Task, surrogate: ProbitSurrogate, best: Flips) -> Flips:
+    """Return the shortest prefix of the changes by sampled effect with a positive margin; if none, all below best."""
+    effects = surrogate.means + EXPLORATION * surrogate.stds * task.rng.standard_normal(surrogate.flips.size)
     if task.limits.costs is not None:
-        hopes = hopes / task.limits.costs[look.flips]
-    order = task.limits.cheaper(task.alternate(look.flips[np.argsort(-hopes)]), best)
-    likely = look.levels(order) > 0
-    size = 1 + int(likely.argmax()) if likely.any() else order.size
+        effects = effects / task.limits.costs[surrogate.flips]
+    order = task.limits.prefix_below(task.alternate(surrogate.flips[np.argsort(-effects)]), best)
+    positive = surrogate.margins(order) > 0
+    size = 1 + int(positive.argmax()) if positive.any() else order.size
     return task.apply_limits(order[: size + size % 2 if task.limits.keep_edges else size])
 
 
-def _remind(look: ProbitSurrogate, best: Flips) -> None:
-    """Tell again that the best crosses where many failures made that doubtful: a Gaussian forgets a little."""
-    for _ in range(REMINDERS):
-        if look.chance(best) >= SURE:
+def _repeat_success(surrogate: ProbitSurrogate, best: Flips) -> None:
+    """Learn the success of the best again while its predicted probability is too low.
+
+    The Gaussian approximation loses information, so that many failures may contradict an earlier success.
+    """
+    for _ in range(MAX_REPEATS):
+        if surrogate.probability(best) >= MIN_PROBABILITY:
             break
-        look.learn(best, True)
+        surrogate.learn(best, True)
 
 
-def _narrow(look: ProbitSurrogate, best: Flips) -> None:
-    """Lose sight of what is thought to do least."""
-    if look.flips.size > (ROOM + 1) * best.size:
-        order = look.flips[np.argsort(-look.means)]
+def _reduce_pool(surrogate: ProbitSurrogate, best: Flips) -> None:
+    """Drop the changes with the smallest estimated effects if the pool is large relative to the best."""
+    if surrogate.flips.size > (POOL_FACTOR + 1) * best.size:
+        order = surrogate.flips[np.argsort(-surrogate.means)]
         others = order[~np.isin(order, best)]
-        look.forget_but(np.concatenate([best, others[: (ROOM - 1) * best.size]]))
+        surrogate.restrict_to(np.concatenate([best, others[: (POOL_FACTOR - 1) * best.size]]))

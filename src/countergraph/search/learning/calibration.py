@@ -1,39 +1,45 @@
-"""What the guess of a memory is worth in the scores of a black box."""
+"""Calibration: the relation between the margins of the surrogate and the scores of the black box."""
 
 from __future__ import annotations
 
 import math
 
-SURE = 3.0
-"""So many standard deviations make sure."""
-FADING = 0.01
-NEAREST = 1e-5
-"""How close to 0 and 1 a probability is taken to be at most."""
+SIGMAS = 3.0
+"""A prediction is certain if it holds by this many standard deviations of the previous errors."""
+ERROR_RATE = 0.01
+"""The weight of the newest error in the moving average of the squared errors."""
+CLIP = 1e-5
+"""Probabilities are clipped to at least this distance from 0 and 1."""
 
 
 def log_odds(score: float) -> float:
-    """Return the logarithm of the odds of a probability: it goes on where a probability no longer moves."""
-    score = min(max(score, NEAREST), 1 - NEAREST)
+    """Return the log-odds of a probability: they still vary where the probability saturates."""
+    score = min(max(score, CLIP), 1 - CLIP)
     return math.log(score / (1 - score))
 
 
 class Calibration:
-    """The guess that goes with a difference between two scores (log-odds), by least squares over all seen so far."""
+    """Linear regression from the difference of two scores (log-odds) to the margin of the surrogate.
+
+    The *gap* of two candidates is the difference of their log-odds. Their *margin* is the difference that the surrogate
+    predicts. The fit is by least squares over all pairs of candidates so far.
+    """
 
     def __init__(self) -> None:
-        self._gaps = self._guesses = 0.0
+        self._gap_squares = self._gap_margins = 0.0
         self._error = 1.0
+        """The moving average of the squared error per pair in which two candidates differ."""
 
-    def update(self, gap: float, guess: float, pairs: int) -> None:
-        """Take in two candidates: the gap between their scores, what was guessed, the pairs in which they differ."""
-        self._error += FADING * ((guess - self.guess(gap)) ** 2 / max(1, pairs) - self._error)
-        self._gaps += gap * gap
-        self._guesses += gap * guess
+    def update(self, gap: float, margin: float, n_pairs: int) -> None:
+        """Learn from two candidates: their gap, their margin, and the number of pairs in which they differ."""
+        self._error += ERROR_RATE * ((margin - self.to_margin(gap)) ** 2 / max(1, n_pairs) - self._error)
+        self._gap_squares += gap * gap
+        self._gap_margins += gap * margin
 
-    def guess(self, gap: float) -> float:
-        """Return the guess that goes with a gap between two scores."""
-        return gap * max(0.0, self._guesses / self._gaps) if self._gaps else 0.0
+    def to_margin(self, gap: float) -> float:
+        """Return the margin that corresponds to a gap."""
+        return gap * max(0.0, self._gap_margins / self._gap_squares) if self._gap_squares else 0.0
 
-    def surely_below(self, guess: float, gap: float, pairs: int) -> bool:
-        """Tell whether a gap will turn out smaller than ``gap``, by what is guessed and how wrong guesses have been."""
-        return guess + SURE * math.sqrt(self._error * pairs) < self.guess(gap)
+    def is_surely_below(self, margin: float, gap: float, n_pairs: int) -> bool:
+        """Check whether two candidates with this margin almost certainly have a smaller gap than ``gap``."""
+        return margin + SIGMAS * math.sqrt(self._error * n_pairs) < self.to_margin(gap)

@@ -1,4 +1,4 @@
-"""Asking everything, where everything is little."""
+"""Exhaustive search, if the number of candidates is within the budget."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from countergraph.search.learning.guide import GuidedTask
 from countergraph.search.protocol import Ask, Flips, Search
 
 
-def all_closer(task: GuidedTask, best: Flips | None) -> Search:
-    """Ask about all sets that cost less than the best, smallest first, if the budget allows for all of them.
+def enumerate_closer(task: GuidedTask, best: Flips | None) -> Search:
+    """Classify all sets of changes that cost less than the best, smallest first, if the budget is large enough.
 
-    What is then the best is a closest counterfactual. Where every change costs the same, so is the first that is found.
+    The best counterfactual is then optimal. If all changes have the same cost, the first one found is optimal.
     """
     guide, limits, pool = task.guide, task.limits, _pool(task)
     best = None if best is None or not limits.within_most(best) else best
-    for size in _sizes(task, best) if affordable(task, best) else ():
+    for size in _sizes(task, best) if can_enumerate(task, best) else ():
         for chosen in combinations(pool.tolist(), size):
             flips = task.apply_limits(np.array(chosen, dtype=np.intp))
             if not flips.size or (best is not None and limits.cost(flips) >= limits.cost(best)):
                 continue
-            if not guide.knows(flips) and (yield Ask(flips)).flipped:
+            if not guide.is_known(flips) and (yield Ask(flips)).flipped:
                 if limits.costs is None:
                     return
                 best = flips
 
 
-def affordable(task: GuidedTask, best: Flips | None) -> bool:
-    """Tell whether the budget allows to ask about all sets of so few changes that they may cost less than the best."""
-    pool, left = _pool(task), task.max_calls - 1 - task.guide.asked
+def can_enumerate(task: GuidedTask, best: Flips | None) -> bool:
+    """Check whether the budget allows classifying all sets with so few changes that they may cost less than best."""
+    pool, remaining = _pool(task), task.max_calls - 1 - task.guide.n_calls
     for size in _sizes(task, best):
-        left -= comb(pool.size, size)
-        if left < 0:
+        remaining -= comb(pool.size, size)
+        if remaining < 0:
             return False
     return True
 
@@ -45,4 +45,4 @@ def _pool(task: GuidedTask) -> Flips:
 
 def _sizes(task: GuidedTask, best: Flips | None) -> range:
     pool, most = _pool(task).size, task.limits.most
-    return range(1, 1 + (min(pool, most or pool) if best is None else task.limits.room_below(best)))
+    return range(1, 1 + (min(pool, most or pool) if best is None else task.limits.max_changes_below(best)))

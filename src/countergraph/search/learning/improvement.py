@@ -1,4 +1,4 @@
-"""Improvement near the boundary: proposals with one change less, in the ways that have paid in this run."""
+"""Improvement near the decision boundary: propose candidates with fewer changes than the best."""
 
 from __future__ import annotations
 
@@ -6,55 +6,56 @@ import numpy as np
 
 from countergraph.graphs.pairs import Floats
 from countergraph.search.learning.guide import GuidedTask
-from countergraph.search.learning.proposals import TOGETHER, UNAIDED
+from countergraph.search.learning.proposals import PROPOSALS, UNINFORMED_PROPOSALS
 from countergraph.search.learning.random_shrinking import patience
-from countergraph.search.parts.orders import strongest
-from countergraph.search.parts.prefix import shortened
+from countergraph.search.parts.orders import largest_gains
+from countergraph.search.parts.prefix import shorten
 from countergraph.search.protocol import Ask, Flips, Part
 
-REPEATS = 10
-"""So many proposals that were made before count as one failure."""
-PROMISING = 5
-"""How many more proposals in a row may fail where almost nothing of the best is thought to be needed."""
-FEWER_WAYS = 2
-"""How many less for a graph alone: half of the ways to propose something need others to know anything."""
+REPEATS_PER_FAILURE = 10
+"""A proposal that was classified before counts as one failure divided by this number."""
+EXTRA_PATIENCE = 5
+"""The additional failures in a row that are allowed if the surrogate predicts that almost no change is needed."""
+UNINFORMED_REDUCTION = 2
+"""The failures less that are allowed for an uninformed search: half of its proposals use data that it does not have."""
 
 
-def improved(task: GuidedTask, best: Flips) -> Part:
-    """Propose closer counterfactuals until enough proposals in a row have failed, or been made before."""
-    guide, ways, failed = task.guide, UNAIDED if task.unaided else TOGETHER, 0.0
-    while task.limits.room_below(best) and failed < _endurance(task, best):
-        way, guide.lean = guide.luck.pick(len(ways), task.rng), 0.0
-        candidate = closer_part(task, ways[way](task, best), best)
-        if not candidate.size or guide.knows(candidate):
-            failed += 1 / REPEATS
+def improve(task: GuidedTask, best: Flips) -> Part:
+    """Propose closer candidates, by the proposal that the bandit picks, until too many in a row have failed."""
+    guide, proposals, failed = task.guide, UNINFORMED_PROPOSALS if task.is_uninformed else PROPOSALS, 0.0
+    while task.limits.max_changes_below(best) and failed < _max_failures(task, best):
+        arm, guide.trial_bias = guide.proposal_bandit.pick(len(proposals), task.rng), 0.0
+        candidate = closer_prefix(task, proposals[arm](task, best), best)
+        if not candidate.size or guide.is_known(candidate):
+            failed += 1 / REPEATS_PER_FAILURE
         elif (yield Ask(candidate)).flipped:
             before, failed = task.limits.cost(best), 0
-            best = task.apply_limits((yield from shortened(candidate)))
-            guide.won()
-            guide.luck.update(way, 1 - task.limits.cost(best) / before)
+            best = task.apply_limits((yield from shorten(candidate)))
+            guide.reinforce_trial_bias()
+            guide.proposal_bandit.update(arm, 1 - task.limits.cost(best) / before)
         else:
-            guide.luck.update(way, 0)
+            guide.proposal_bandit.update(arm, 0)
             failed += 1
     return best
 
 
-def closer_part(task: GuidedTask, order: Flips, best: Flips) -> Flips:
-    """Return as much of an order as may be and as costs less than the best."""
-    return task.apply_limits(task.limits.cheaper(task.alternate(order), best))
+def closer_prefix(task: GuidedTask, order: Flips, best: Flips) -> Flips:
+    """Return the longest prefix of an order that costs less than the best, after the constraints are applied."""
+    return task.apply_limits(task.limits.prefix_below(task.alternate(order), best))
 
 
-def _endurance(task: GuidedTask, best: Flips) -> float:
-    """Return how many proposals in a row may fail."""
-    return patience(best) + PROMISING * _promise(task.guide.gains(), best) - FEWER_WAYS * task.unaided
+def _max_failures(task: GuidedTask, best: Flips) -> float:
+    """Return the number of failed proposals in a row after which the improvement ends."""
+    saving = _predicted_saving(task.guide.gains(), best)
+    return patience(best) + EXTRA_PATIENCE * saving - UNINFORMED_REDUCTION * task.is_uninformed
 
 
-def _promise(gains: Floats, best: Flips) -> float:
-    """Return the share of the best that is thought to be saved by taking the strongest changes instead."""
-    return 1 - needed(gains, best) / best.size
+def _predicted_saving(gains: Floats, best: Flips) -> float:
+    """Return the share of changes that the surrogate predicts to save by using the largest gains instead."""
+    return 1 - n_sufficient(gains, best) / best.size
 
 
-def needed(gains: Floats, flips: Flips) -> int:
-    """Return how many of the strongest changes are thought to do as much as some others do."""
-    reach = np.cumsum(gains[strongest(gains, flips.size)])
-    return min(1 + int(np.searchsorted(reach, gains[flips].sum())), flips.size)
+def n_sufficient(gains: Floats, flips: Flips) -> int:
+    """Return how many of the largest gains add up to the total gain of some flips."""
+    totals = np.cumsum(gains[largest_gains(gains, flips.size)])
+    return min(1 + int(np.searchsorted(totals, gains[flips].sum())), flips.size)

@@ -1,6 +1,7 @@
-"""Ways to start, orders in which to flip pairs, and ways to propose a closer counterfactual, with fewer flips.
+"""Starting orders, and proposals of closer candidates.
 
-None is good for every black box. The searches of a run find out together which one pays (see `luck`).
+A start is an order of flips for the first counterfactual. A proposal is a candidate with fewer changes than the best.
+No start and no proposal is best for every black box: a `Bandit` learns which ones succeed in a run.
 """
 
 from __future__ import annotations
@@ -10,147 +11,166 @@ from collections.abc import Callable
 import numpy as np
 
 from countergraph.graphs.pairs import Floats
-from countergraph.search.learning.degree_bias import STEEP, contrasted, levelled
+from countergraph.search.learning.degree_bias import STRONG_BIAS, decrease_degree_contrast, increase_degree_contrast
+from countergraph.search.learning.embeddings import DEGREE_COUNTS, DEGREES
 from countergraph.search.learning.guide import GuidedTask
-from countergraph.search.learning.views import BY_COUNT, BY_DEGREE
-from countergraph.search.parts.mutations import fresh, thinned
-from countergraph.search.parts.orders import strongest
+from countergraph.search.parts.mutations import drop_random, restart_random
+from countergraph.search.parts.orders import largest_gains
 from countergraph.search.protocol import Flips
 
-DARING = 0.3
-LEANING = 1.0
-LONGEST_WALK = 341
-"""As far as the race goes at its fifth length."""
+PERTURBATION = 0.3
+"""The size of the random perturbation of gains, relative to their standard deviation or to the gains."""
+TRIAL_BIAS_STD = 1.0
+"""The standard deviation of the random trial bias between additions and removals."""
+REPAIR_NOISE = 0.1
+"""The standard deviation of the noise on the gains when new changes are chosen in `destroy_and_repair`."""
+MAX_PATH = 341
+"""The maximum length of a starting path: the fifth prefix size of `first_success`."""
 
 
-def what_all_learned(task: GuidedTask) -> Flips:
-    """Order the flips by what all searches of the run have learned."""
-    return _strongest(task, task.guide.gains(), task.graph.size)
+def start_by_surrogate(task: GuidedTask) -> Flips:
+    """Order the flips by the gains of the surrogate."""
+    return _by_gain(task, task.guide.gains(), task.graph.size)
 
 
-def towards_the_nearest(task: GuidedTask) -> Flips:
-    """Order the flips by whether they lead towards the nearest graphs of another class."""
-    return _strongest(task, task.guide.neighbours(), task.graph.size)
+def start_towards_neighbours(task: GuidedTask) -> Flips:
+    """Order the flips by their gains towards the nearest graphs of a wanted class."""
+    return _by_gain(task, task.guide.neighbour_gains(), task.graph.size)
 
 
-def towards_like_components(task: GuidedTask) -> Flips:
-    """Walk towards the graphs of another class that are alike in the directions in which graphs differ most."""
+def start_by_components(task: GuidedTask) -> Flips:
+    """Return a path to the nearest graphs of a wanted class in the component embedding."""
     guide = task.guide
-    return guide.walk(guide.components, LONGEST_WALK)
+    return guide.path_to_neighbours(guide.component_embedding, MAX_PATH)
 
 
-def towards_like_degrees(task: GuidedTask) -> Flips:
-    """Walk towards the graphs of another class whose regions have the most similar degrees."""
-    return task.guide.walk(BY_DEGREE, LONGEST_WALK)
+def start_by_degrees(task: GuidedTask) -> Flips:
+    """Return a path to the nearest graphs of a wanted class in the degree embedding."""
+    return task.guide.path_to_neighbours(DEGREES, MAX_PATH)
 
 
-def towards_like_counts(task: GuidedTask) -> Flips:
-    """Walk towards the graphs of another class that have the most similar numbers of regions of each degree."""
-    return task.guide.walk(BY_COUNT, LONGEST_WALK)
+def start_by_degree_counts(task: GuidedTask) -> Flips:
+    """Return a path to the nearest graphs of a wanted class in the degree count embedding."""
+    return task.guide.path_to_neighbours(DEGREE_COUNTS, MAX_PATH)
 
 
-def room(task: GuidedTask, best: Flips) -> int:
-    """Return how many changes to propose: one less than the best has, or more where they may still cost less."""
-    return min(task.limits.room_below(best), 2 * best.size)
+def proposal_size(task: GuidedTask, best: Flips) -> int:
+    """Return the number of changes to propose: one less than the best has, or more if they can still cost less."""
+    return min(task.limits.max_changes_below(best), 2 * best.size)
 
 
-def guided(task: GuidedTask, best: Flips) -> Flips:
-    """Take what all searches of the run have learned."""
-    return _strongest(task, task.guide.gains(), room(task, best))
+def by_surrogate(task: GuidedTask, best: Flips) -> Flips:
+    """Propose the largest gains of the surrogate."""
+    return _by_gain(task, task.guide.gains(), proposal_size(task, best))
 
 
-def daring(task: GuidedTask, best: Flips) -> Flips:
-    """Do the same, but give the uncertain a chance, and other classes where there are several."""
+def by_perturbed_surrogate(task: GuidedTask, best: Flips) -> Flips:
+    """Propose the largest gains after a random perturbation by their uncertainty, towards a random other class."""
     guide = task.guide
     noise = task.rng.standard_normal(task.graph.size)
-    return _strongest(task, guide.elsewhere(task.rng) + DARING * guide.doubts() * noise, room(task, best))
+    gains = guide.gains_to_random_class(task.rng) + PERTURBATION * guide.stds() * noise
+    return _by_gain(task, gains, proposal_size(task, best))
 
 
-def lopsided(task: GuidedTask, best: Flips) -> Flips:
-    """Take what all have learned, but think more of additions and less of removals than was learned, or the contrary.
+def by_side_biased_surrogate(task: GuidedTask, best: Flips) -> Flips:
+    """Propose the largest gains with a random bias between additions and removals.
 
-    Which of two pairs does more is soon learned; what many additions do against as many removals is not.
+    Few answers are enough to learn which of two pairs has the larger effect. The effect of many additions relative to
+    as many removals takes more.
     """
-    return _strongest(task, task.guide.leaning(LEANING * task.rng.standard_normal()), room(task, best))
+    gains = task.guide.gains_with_trial_bias(TRIAL_BIAS_STD * task.rng.standard_normal())
+    return _by_gain(task, gains, proposal_size(task, best))
 
 
-def neighbourly(task: GuidedTask, best: Flips) -> Flips:
-    """Go towards the nearest graphs of another class."""
-    return _strongest(task, task.guide.neighbours(), room(task, best))
+def towards_neighbours(task: GuidedTask, best: Flips) -> Flips:
+    """Propose the largest gains towards the nearest graphs of a wanted class."""
+    return _by_gain(task, task.guide.neighbour_gains(), proposal_size(task, best))
 
 
-def by_component(task: GuidedTask, best: Flips) -> Flips:
-    """Walk towards like shares in the directions in which graphs differ most, with some daring."""
+def by_components(task: GuidedTask, best: Flips) -> Flips:
+    """Propose a randomly perturbed path in the component embedding."""
     guide = task.guide
-    return guide.walk(guide.components, room(task, best), DARING * task.rng.random(task.graph.size))
+    embedding, size = guide.component_embedding, proposal_size(task, best)
+    return guide.path_to_neighbours(embedding, size, PERTURBATION * task.rng.random(task.graph.size))
 
 
-def by_degree(task: GuidedTask, best: Flips) -> Flips:
-    """Walk towards like degrees, with some daring."""
-    return task.guide.walk(BY_DEGREE, room(task, best), DARING * task.rng.random(task.graph.size))
+def by_degrees(task: GuidedTask, best: Flips) -> Flips:
+    """Propose a randomly perturbed path in the degree embedding."""
+    noise = PERTURBATION * task.rng.random(task.graph.size)
+    return task.guide.path_to_neighbours(DEGREES, proposal_size(task, best), noise)
 
 
-def by_count(task: GuidedTask, best: Flips) -> Flips:
-    """Walk towards like numbers of regions of each degree, with some daring."""
-    return task.guide.walk(BY_COUNT, room(task, best), DARING * task.rng.random(task.graph.size))
+def by_degree_counts(task: GuidedTask, best: Flips) -> Flips:
+    """Propose a randomly perturbed path in the degree count embedding."""
+    noise = PERTURBATION * task.rng.random(task.graph.size)
+    return task.guide.path_to_neighbours(DEGREE_COUNTS, proposal_size(task, best), noise)
 
 
-def contrasting(task: GuidedTask, best: Flips) -> Flips:
-    """Add where there are most connections, or remove where there are fewest."""
-    return contrasted(task, STEEP)[: room(task, best)]
+def with_more_degree_contrast(task: GuidedTask, best: Flips) -> Flips:
+    """Propose additions at the ROIs of highest degree and removals at those of lowest degree."""
+    return increase_degree_contrast(task, STRONG_BIAS)[: proposal_size(task, best)]
 
 
-def levelling(task: GuidedTask, best: Flips) -> Flips:
-    """Add where there are fewest connections, or remove where there are most."""
-    return levelled(task, STEEP)[: room(task, best)]
+def with_less_degree_contrast(task: GuidedTask, best: Flips) -> Flips:
+    """Propose additions at the ROIs of lowest degree and removals at those of highest degree."""
+    return decrease_degree_contrast(task, STRONG_BIAS)[: proposal_size(task, best)]
 
 
-def swapped(task: GuidedTask, best: Flips) -> Flips:
-    """Destroy and repair: undo some changes, the weakest or any, and make one less of those that look strongest."""
-    guide = task.guide
-    undone = max(2, best.size // 8)
-    line = best[np.argsort(-guide.gains()[best])] if task.rng.random() < 0.5 else task.rng.permutation(best)
-    hopes = guide.gains() + task.rng.normal(0, 0.1, task.graph.size) if task.rng.random() < 0.5 else guide.neighbours()
-    hopes = hopes.copy()
-    hopes[best] = 0
-    kept, new = line[:-undone], _strongest(task, hopes, undone - 1)
+def destroy_and_repair(task: GuidedTask, best: Flips) -> Flips:
+    """Undo some changes, random ones or those of smallest gain, and add one less: those of largest gain."""
+    guide, rng = task.guide, task.rng
+    n_undone = max(2, best.size // 8)
+    order = best[np.argsort(-guide.gains()[best])] if rng.random() < 0.5 else rng.permutation(best)
+    if rng.random() < 0.5:
+        gains = guide.gains() + rng.normal(0, REPAIR_NOISE, task.graph.size)
+    else:
+        gains = guide.neighbour_gains().copy()
+    gains[best] = 0
+    kept, new = order[:-n_undone], _by_gain(task, gains, n_undone - 1)
     return np.concatenate([kept, new[~np.isin(new, kept)]])
 
 
-def _strongest(task: GuidedTask, gains: Floats, size: int) -> Flips:
-    """Return the flips of the largest gains; where edges are kept, additions and removals by turns."""
+def _by_gain(task: GuidedTask, gains: Floats, size: int) -> Flips:
+    """Return the flips of the largest positive gains; under ``keep_edges``, additions and removals in alternation."""
     if not task.limits.keep_edges:
-        return strongest(gains, size)
+        return largest_gains(gains, size)
     additions, removals = (pool[np.argsort(-gains[pool], kind="stable")] for pool in (task.additions, task.removals))
-    pairs = task.alternate(np.concatenate([additions, removals])).reshape(-1, 2)
-    worthwhile: Flips = pairs[gains[pairs].sum(axis=1) > 0].ravel()
-    return worthwhile[:size]
+    couples = task.alternate(np.concatenate([additions, removals])).reshape(-1, 2)
+    positive: Flips = couples[gains[couples].sum(axis=1) > 0].ravel()
+    return positive[:size]
 
 
 Start = Callable[[GuidedTask], Flips]
-INFORMED: tuple[Start, ...] = (
-    what_all_learned,
-    towards_the_nearest,
-    towards_like_components,
-    towards_like_degrees,
-    towards_like_counts,
+INFORMED_STARTS: tuple[Start, ...] = (
+    start_by_surrogate,
+    start_towards_neighbours,
+    start_by_components,
+    start_by_degrees,
+    start_by_degree_counts,
 )
-"""The starts that know something of other graphs."""
+"""The starts that use data of other graphs. The order is the numbering of the bandit's arms."""
 Proposal = Callable[[GuidedTask, Flips], Flips]
-TOGETHER: tuple[Proposal, ...] = (
-    guided,
-    daring,
-    lopsided,
-    neighbourly,
-    by_component,
-    by_degree,
-    by_count,
-    contrasting,
-    levelling,
-    swapped,
-    thinned,
-    fresh,
+PROPOSALS: tuple[Proposal, ...] = (
+    by_surrogate,
+    by_perturbed_surrogate,
+    by_side_biased_surrogate,
+    towards_neighbours,
+    by_components,
+    by_degrees,
+    by_degree_counts,
+    with_more_degree_contrast,
+    with_less_degree_contrast,
+    destroy_and_repair,
+    drop_random,
+    restart_random,
 )
-"""The ways of a graph in company."""
-UNAIDED = tuple(way for way in TOGETHER if way not in (lopsided, contrasting, levelling))
-"""Those of a graph with no company and no dataset: it came no closer by leaning, and looks at the ends by itself."""
+"""The proposals of a search with labelled graphs or in a joint run. The order is the numbering of the bandit's arms."""
+UNINFORMED_PROPOSALS = tuple(
+    proposal
+    for proposal in PROPOSALS
+    if proposal not in (by_side_biased_surrogate, with_more_degree_contrast, with_less_degree_contrast)
+)
+"""The proposals of an uninformed search.
+
+The side bias did not improve its results, and it tries extreme degrees in a step of its own.
+"""

@@ -1,4 +1,4 @@
-"""Weights of pairs, smoothed over regions."""
+"""Smoothing of the weights of pairs by a low-rank approximation of their matrix."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ import numpy as np
 from countergraph.graphs.pairs import Floats, pair_ends, roi_count, to_matrix
 
 RANK = 4
-SWEEPS = 3
+"""The rank of the approximation."""
+ITERATIONS = 3
+"""The number of subspace iterations per call."""
 
 
 class Smoother:
-    """Replace weights of pairs by what the leading eigenvectors of their matrix keep of them.
+    """Project the symmetric matrix of the weights on its leading eigenvectors.
 
-    Pairs matter together when they share regions; in a rule on vertex sets each set is one eigenvector. A few sweeps of
-    subspace iteration are enough, since each call starts from the eigenvectors of the last.
+    Pairs that share ROIs often have similar weights. In a rule on vertex sets, each set is one eigenvector. A few
+    subspace iterations are enough, because each call starts from the eigenvectors of the previous one.
+
+    Parameters
+    ----------
+    n_pairs
+        The number of pairs of a graph.
     """
 
     def __init__(self, n_pairs: int) -> None:
@@ -26,7 +33,7 @@ class Smoother:
         matrix = to_matrix(weights)
         if not matrix.any():
             return weights
-        for _ in range(SWEEPS):
+        for _ in range(ITERATIONS):
             self.basis = np.linalg.qr(matrix @ self.basis)[0]
         low_rank = self.basis @ (self.basis.T @ matrix @ self.basis) @ self.basis.T
         return np.asarray(low_rank[pair_ends(self.n_rois)])

@@ -1,1 +1,1 @@
-"""Steps that several searches are made of."""
+"""Steps that several searches share."""

@@ -1,18 +1,18 @@
-"""Orders of flips: any, and the strongest first."""
+"""Orders of flips: random, and by gain."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from countergraph.graphs.pairs import Floats, Indices
-from countergraph.search.parts.picking import shuffled
+from countergraph.search.parts.sampling import weighted_shuffle
 from countergraph.search.protocol import Flips, Task
 
 
 def random_order(task: Task) -> Flips:
-    """Return all flips in random order, additions and removals by turns until one side has run dry."""
+    """Return all flips in random order: additions and removals in pairs, until one kind is exhausted."""
     additions, removals = (
-        shuffled(pool, task.rng, task.addition_weights()) for pool in (task.additions, task.removals)
+        weighted_shuffle(pool, task.rng, task.addition_weights()) for pool in (task.additions, task.removals)
     )
     n = min(additions.size, removals.size)
     pairs = np.stack([additions[:n], removals[:n]], axis=1)
@@ -20,8 +20,8 @@ def random_order(task: Task) -> Flips:
     return np.concatenate([mixed, additions[n:], removals[n:]])
 
 
-def strongest(gains: Floats, size: int) -> Indices:
-    """Return the flips of the largest gains, at most ``size``, largest first, and none that gains nothing."""
+def largest_gains(gains: Floats, size: int) -> Indices:
+    """Return the flips with the largest positive gains, at most ``size``, largest first."""
     size = min(size, gains.size)
     first = np.argpartition(-gains, size - 1)[:size] if size else np.empty(0, dtype=np.intp)
     first = first[np.argsort(-gains[first], kind="stable")]

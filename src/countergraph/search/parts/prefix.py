@@ -1,7 +1,8 @@
-"""Growing steps and bisection along an order: a crossing at d flips is found in some 1.5 log2(d) questions.
+"""Growing steps and bisection over the prefixes of an order of flips.
 
-Once a prefix changes the class and a shorter one does not, bisection finds a place in between where one flip more makes
-the difference: the first such place, where flips of the order never help the graph's own class.
+Growing steps find a prefix that changes the class, bisection shortens it: about 1.5 log2(d) calls for d flips.
+Bisection ends at a prefix that is a counterfactual while the prefix with one flip less is not. If no flip of the order
+ever moves the graph back towards its own class, this is the shortest such prefix.
 """
 
 from __future__ import annotations
@@ -9,25 +10,28 @@ from __future__ import annotations
 from countergraph.search.protocol import Ask, Attempt, Flips, Part
 
 
-def stretched(order: Flips) -> Attempt:
-    """Ask longer and longer prefixes of an order; bisect where it crosses."""
+def grow_and_bisect(order: Flips) -> Attempt:
+    """Classify longer and longer prefixes of an order; bisect the first that is a counterfactual."""
     size = 1
     while order.size:
         if (yield Ask(order[:size])).flipped:
-            return (yield from bisected(order[:size], size // 4))
+            return (yield from bisect(order[:size], size // 4))
         if order.size <= size:
             break
-        size = longer(size)
+        size = next_size(size)
     return None
 
 
-def longer(size: int) -> int:
-    """Return the next length: 1, 5, 21, 85, ...; all odd, since a black box may care about even and odd."""
+def next_size(size: int) -> int:
+    """Return the next size of a growing prefix: 1, 5, 21, 85, ...; all odd, as a rule may depend on the parity."""
     return 4 * size + 1
 
 
-def bisected(order: Flips, low: int = 0) -> Part:
-    """Shorten an order that crosses to a prefix that does, while one flip less does not (``low`` flips do not)."""
+def bisect(order: Flips, low: int = 0) -> Part:
+    """Shorten a counterfactual to a prefix that is one, such that the prefix with one flip less is not.
+
+    ``low`` is the size of a prefix that is known not to be a counterfactual.
+    """
     high = order.size
     while high - low > 1:
         middle = (low + high) // 2
@@ -38,8 +42,8 @@ def bisected(order: Flips, low: int = 0) -> Part:
     return order[:high]
 
 
-def shortened(order: Flips) -> Part:
-    """Shorten an order that crosses, from its end: one flip less, then two, four, ... and back when that fails."""
+def shorten(order: Flips) -> Part:
+    """Drop flips from the end of a counterfactual: the step doubles after a success and is halved after a failure."""
     step = 1
     while order.size > step:
         if (yield Ask(order[:-step])).flipped:

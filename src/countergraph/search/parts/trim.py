@@ -1,4 +1,4 @@
-"""Undoing changes in chunks that adapt: the backward half of delta debugging."""
+"""Undo changes in chunks of adaptive size, as in delta debugging."""
 
 from __future__ import annotations
 
@@ -8,29 +8,38 @@ import numpy as np
 
 from countergraph.search.protocol import Ask, Flips, Part
 
-FIRST = 16
-"""The first chunk is one in so many of the changes."""
+N_CHUNKS = 16
+"""The first chunk is this fraction (1 / `N_CHUNKS`) of the changes."""
 
 
-def trimmed(
-    line: Flips,
-    fit: Callable[[Flips], Flips] = lambda line: line,
-    knows: Callable[[Flips], bool] = lambda flips: False,
+def trim(
+    order: Flips,
+    apply_limits: Callable[[Flips], Flips] = lambda flips: flips,
+    can_skip: Callable[[Flips], bool] = lambda flips: False,
 ) -> Part:
-    """Undo chunks from the start of a line of changes: larger ones after two successes, smaller ones after a failure.
+    """Undo chunks of changes from the beginning of an order.
 
-    Every change that is left was tried alone, but for what had to go with it: ``fit`` says what may be left of a line.
-    What ``knows`` tells to fail is not asked.
+    The chunk size doubles after two successes in a row and is halved after a failure. The pass ends when each remaining
+    change was tried separately.
+
+    Parameters
+    ----------
+    order
+        The changes of a counterfactual.
+    apply_limits
+        Applies the constraints to a candidate. Undoing one change may require undoing others.
+    can_skip
+        Checks whether a candidate is known not to be a counterfactual; it then needs no call.
     """
-    at, k, lucky = 0, max(1, line.size // FIRST), False
-    while at < line.size:
-        k = min(k, line.size - at)
-        tried, rest = line[:at], line[at + k :]
-        candidate, kept = np.concatenate([tried, rest]), fit(np.concatenate([rest, tried]))
+    position, k, succeeded = 0, max(1, order.size // N_CHUNKS), False
+    while position < order.size:
+        k = min(k, order.size - position)
+        tried, rest = order[:position], order[position + k :]
+        candidate, kept = np.concatenate([tried, rest]), apply_limits(np.concatenate([rest, tried]))
         candidate = candidate if kept.size == candidate.size else candidate[np.isin(candidate, kept)]
-        if candidate.size and not knows(candidate) and (yield Ask(candidate)).flipped:
-            at = int(np.isin(tried, candidate).sum())
-            line, k, lucky = candidate, 2 * k if lucky else k, True
+        if candidate.size and not can_skip(candidate) and (yield Ask(candidate)).flipped:
+            position = int(np.isin(tried, candidate).sum())
+            order, k, succeeded = candidate, 2 * k if succeeded else k, True
         else:
-            at, k, lucky = at + (k == 1), max(1, k // 2), False
-    return line
+            position, k, succeeded = position + (k == 1), max(1, k // 2), False
+    return order
