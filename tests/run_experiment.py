@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from countergraph.experiments import runner
-from countergraph.experiments import workspace as lab_module
+from countergraph.experiments import workspace as workspace_module
 from countergraph.experiments.experiment import Experiment
 from countergraph.experiments.workspace import Workspace
 from countergraph.store.row import Row
@@ -30,7 +30,7 @@ class CountingStore(Store):
 
 
 def main(cohort: str, folder: str, runs: str, workers: str) -> None:
-    lab_module.SIZE = 48
+    workspace_module.SIZE = 48
     runner.Store = CountingStore  # type: ignore[attr-defined]
     workspace = Workspace(None, Path(folder))
     units = list(workspace.units(Experiment.of(cohort, "contrast-subgraphs", runs=int(runs), max_calls=300)))

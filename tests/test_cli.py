@@ -238,7 +238,7 @@ def test_a_model_that_contradicts_itself_proves_nothing_at_all(place: Path, tmp_
 
 def test_names_with_brackets_are_printed_as_they_are(place: Path, tmp_path: Path) -> None:
     data = cg.load_dataset(place / "cohort.npz")
-    cg.save_dataset(cg.GraphDataset(data.edges, data.labels, classes=("hc [/b]", "[left]")), tmp_path / "x.npz")
+    cg.GraphDataset(data.edges, data.labels, classes=("hc [/b]", "[left]")).save(tmp_path / "x.npz")
     shown = countergraph("data", "show", tmp_path / "x.npz")
     assert shown.returncode == 0, shown.stderr
     assert "hc [/b]" in shown.stdout

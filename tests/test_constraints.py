@@ -97,11 +97,11 @@ def test_constraints_are_never_violated(method: str, seed: int, asked: cg.Constr
     try:
         results = cg.find_counterfactuals(box, data, method, k=2, max_calls=60, constraints=asked)
     except InputError as refusal:
-        assert "no pair that may change" in str(refusal) or method == "moves"  # noqa: PT017 - either is right
+        assert "forbid the change of every pair" in str(refusal) or method == "moves"  # noqa: PT017 - either is right
         return
     for result in results.found:
         check(asked, result)
-        assert box(to_adjacency(result.edges)[None])[0] == result.counterfactual_class != result.original_class
+        assert box(to_adjacency(result.edges)[None])[0] == result.counterfactual_label != result.original_label
         if asked.cost is not None:
             costs = asked.limits(result.original, ATLAS, data).costs
             assert costs is not None
@@ -162,23 +162,23 @@ def test_what_was_asked_is_kept_with_the_result(cohort: cg.GraphDataset, model: 
         ({"only": "added", "keep_edges": True}, "keep_edges needs additions and removals"),
         ({"most": 0}, "most must be"),
         ({"frozen_rois": ["nowhere"]}, "unknown ROI 'nowhere'"),
-        ({"frozen_rois": [6]}, "numbered from 0 to 5"),
-        ({"frozen_pairs": [(0, 1, 2)]}, "frozen_pairs takes pairs"),
+        ({"frozen_rois": [6]}, "a number from 0 to 5"),
+        ({"frozen_pairs": [(0, 1, 2)]}, "frozen_pairs must be a list of pairs"),
         ({"frozen_rois": "r1"}, "frozen_rois must be a list"),
         ({"frozen_rois": 5}, "frozen_rois must be a list"),
-        ({"frozen_rois": [1.7]}, "a region is named, or numbered from 0 to 5; it is not 1.7"),
-        ({"frozen_rois": [None]}, "it is not None"),
-        ({"frozen_pairs": [3]}, "frozen_pairs takes pairs, not 3"),
+        ({"frozen_rois": [1.7]}, "an ROI must be a name or a number from 0 to 5, not 1.7"),
+        ({"frozen_rois": [None]}, "from 0 to 5, not None"),
+        ({"frozen_pairs": [3]}, "frozen_pairs must be a list of pairs, but contains 3"),
         ({"within": "front"}, "within must be a list"),
         ({"keep_connected": "no"}, "keep_connected must be True or False"),
         ({"keep_edges": True, "most": 1}, "most must be at least 2"),
-        ({"within": ["front"], "frozen_networks": ["front"]}, "leave no pair that may change"),
-        ({"frozen_pairs": [(1, 1)]}, "a pair has two regions"),
-        ({"within": ["sideways"]}, "unknown region or coarse region 'sideways'"),
-        ({"between": ["front"]}, "between takes pairs, not 'front'"),
+        ({"within": ["front"], "frozen_networks": ["front"]}, "forbid the change of every pair"),
+        ({"frozen_pairs": [(1, 1)]}, "a pair in frozen_pairs needs two different ROIs"),
+        ({"within": ["sideways"]}, "unknown ROI, lobe or network 'sideways'"),
+        ({"between": ["front"]}, "between must be a list of pairs, but contains 'front'"),
         ({"cost": "gold"}, "unknown cost 'gold'"),
-        ({"cost": [["a"]]}, "cost must be length, plausible or numbers"),
-        ({"cost": np.zeros(15)}, "finite and above 0"),
+        ({"cost": [["a"]]}, "cost must be one of length, plausible or numbers"),
+        ({"cost": np.zeros(15)}, "finite and positive"),
         ({"cost": np.ones(14)}, "a number for each of 15 pairs"),
         ({"cost": np.triu(np.ones((6, 6)))}, "must be symmetric"),
     ],
@@ -192,7 +192,7 @@ def test_bad_constraints_are_refused(options: dict[str, Any], message: str) -> N
 def test_constraints_that_need_an_atlas_or_data_say_so() -> None:
     graph = np.zeros(15, dtype=bool)
     for options, message in (
-        ({"within": ["front"]}, "the atlas must say which coarse region"),
+        ({"within": ["front"]}, "is not an ROI, and the atlas has no lobes or networks"),
         ({"frozen_rois": ["r1"]}, "no atlas to look up"),
         ({"cost": "length"}, "needs an atlas with coordinates"),
         ({"cost": "plausible"}, "needs a dataset"),
@@ -241,7 +241,7 @@ def test_constraints_of_another_kind_are_refused(cohort: cg.GraphDataset, model:
         cg.find_counterfactuals(model, cohort, constraints={"only": "added"})
     atlas = cg.Atlas(["a", "b", "c"], coordinates=[[0, 0, 0], [1, 1, 1], [1, 1, 1]])
     twins = cg.GraphDataset([[1, 0, 1], [0, 1, 1]], [0, 1], atlas=atlas)
-    with pytest.raises(InputError, match="b and c share theirs"):
+    with pytest.raises(InputError, match="b and c have the same"):
         cg.find_counterfactuals(lambda a: np.zeros(len(a)), twins, constraints=cg.Constraints(cost="length"))
 
 
@@ -338,7 +338,7 @@ def test_the_closest_single_move_is_found() -> None:
         for move in vocabulary(result.original, ATLAS):
             changed = result.original.copy()
             changed[move.flips] ^= True
-            if box(to_adjacency(changed)[None])[0] != result.original_class:
+            if box(to_adjacency(changed)[None])[0] != result.original_label:
                 singles.append(move.flips.size)
         if singles:
             assert result.distance == min(singles)

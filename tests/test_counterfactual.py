@@ -23,8 +23,8 @@ def made(added: list[tuple[int, int]], removed: list[tuple[int, int]]) -> cg.Cou
     return cg.Counterfactual(
         original=original,
         flips=np.sort([int(pair_position(i, j, 6)) for i, j in added + removed]),
-        original_class=1,
-        counterfactual_class=0,
+        original_label=1,
+        counterfactual_label=0,
         calls_by_phase={"ofs": 7, "obs": 5},
         method="ofs+obs",
         parameters={"seed": 3},
@@ -83,13 +83,13 @@ def test_added_and_removed_are_what_they_say() -> None:
 def test_json_and_back(found: bool) -> None:
     result = made([(4, 5)], [(0, 1), (2, 3)])
     if not found:
-        result = replace(result, flips=None, counterfactual_class=None, stopped="not found", trace=())
+        result = replace(result, flips=None, counterfactual_label=None, stopped="not found", trace=())
     plain = json.loads(json.dumps(result.to_dict()))
     back = cg.Counterfactual.from_dict(plain, result.atlas)
     assert back.to_dict() == result.to_dict()
     assert (back.original == result.original).all()
     assert back.sentence == result.sentence
-    with pytest.raises(InputError, match="a result of the format"):
+    with pytest.raises(InputError, match="the format of a result must be"):
         cg.Counterfactual.from_dict({**plain, "format": "other/1"})
 
 
@@ -108,7 +108,7 @@ def test_results_are_saved_with_the_names_of_their_regions(
     assert len(cg.load_results(results[:0].save(tmp_path / "none.json"))) == 0
     upside_down = cg.Atlas(cohort.atlas.names[::-1])
     with pytest.raises(InputError, match="must be of the same regions"):
-        cg.save_results(cg.Counterfactuals([*results, replace(results[0], atlas=upside_down)]), tmp_path / "mixed.json")
+        cg.Counterfactuals([*results, replace(results[0], atlas=upside_down)]).save(tmp_path / "mixed.json")
     (tmp_path / "broken.json").write_text('{"format": "countergraph-results/1", "atlas": null, "results": [1]}')
     with pytest.raises(FileError, match=r"broken\.json: cannot be read as results"):
         cg.load_results(tmp_path / "broken.json")
@@ -155,6 +155,6 @@ def test_comparison_with_the_optimum(cohort: cg.GraphDataset, model: cg.Model) -
     assert (table.loc["distance"] >= table.loc["optimum"]).all()
     assert table.loc["calls", "mean"] == pytest.approx(np.mean([r.calls for r in results.found]))
     person = typical_person(results, cohort)
-    assert person.original_class == 1
+    assert person.original_label == 1
     with pytest.raises(InputError, match="nothing to compare"):
         compare_with_optimum(cg.Counterfactuals([]), model)

@@ -39,7 +39,7 @@ def test_find_diverse_stops_if_no_pair_is_left() -> None:
     assert len(dense) == 4, "the cohort itself determines the plausible costs"
     pair = cg.find_diverse(lambda a: a.any(axis=(1, 2)).astype(int), [0], m=2, runs=1)
     assert [each.distance for each in pair] == [1]
-    with pytest.raises(InputError, match="of one graph, not of 4"):
+    with pytest.raises(InputError, match="takes one graph, not 4"):
         cg.find_diverse(lambda a: a[:, 0, 1], np.zeros((4, 6, 6), int))
 
 
@@ -85,7 +85,7 @@ def test_diverse_counterfactuals_differ(cohort: cg.GraphDataset, model: cg.Model
 
 
 def test_diversity_of_several_graphs_raises(cohort: cg.GraphDataset, model: cg.Model) -> None:
-    with pytest.raises(InputError, match="of one graph, not of 24"):
+    with pytest.raises(InputError, match="takes one graph, not 24"):
         cg.find_diverse(model, cohort)
     with pytest.raises(InputError, match="these results are of several graphs"):
         cg.Diverse(cg.find_counterfactuals(model, cohort, "ofs"))

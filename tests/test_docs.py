@@ -46,7 +46,7 @@ def test_the_search_of_the_contributing_guide_works(cohort: cg.GraphDataset, mod
     monkeypatch.setitem(PHASES, "doubling", Phase("doubling", "forward", names["doubling"], "", ""))
     results = cg.find_counterfactuals(model, cohort, "doubling+obs", runs=2)
     assert len(results.found) == len(results)
-    assert all(model.predict(each.edges[None])[0] != each.original_class for each in results if each.edges is not None)
+    assert all(model.predict(each.edges[None])[0] != each.original_label for each in results if each.edges is not None)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -20,7 +20,7 @@ import pytest
 
 import countergraph as cg
 from countergraph.errors import InputError
-from countergraph.experiments import workspace as lab_module
+from countergraph.experiments import workspace as workspace_module
 from countergraph.experiments.exhibits import EXHIBITS
 from countergraph.experiments.exhibits.exhibit import by_graph, first_distance, format_numbers, percentiles
 from countergraph.experiments.experiment import Experiment
@@ -66,7 +66,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, experiment: Experiment
 
 @pytest.fixture
 def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lab_module, "SIZE", 48)
+    monkeypatch.setattr(workspace_module, "SIZE", 48)
 
 
 def rows_of(workspace: Workspace) -> list:
@@ -156,19 +156,21 @@ def test_units_are_small_and_depend_on_the_experiment_alone(
     assert len(pickle.dumps(units[0])) < 2000
     places = [(graph, run) for unit in units for graph in unit.graphs for run in unit.runs]
     assert sorted(places) == [(graph, run) for graph in range(len(cohort)) for run in range(RUNS)]
-    many = list(workspace.units(replace(experiment, subject=cohort.names[5], runs=1200)))
+    many = list(workspace.units(replace(experiment.with_runs(1200), subject=cohort.names[5])))
     assert [(list(unit.graphs), len(unit.runs)) for unit in many] == [([5], 400)] * 3
 
 
 def test_searches_that_share_are_one_unit_for_each_run(workspace: Workspace, experiment: Experiment, cohort) -> None:
-    units = list(workspace.units(replace(experiment, method="learned", runs=3, every=8)))
+    units = list(
+        workspace.units(replace(experiment, options=replace(experiment.options, method="learned", runs=3), every=8))
+    )
     assert [(unit.graphs, unit.runs) for unit in units] == [
         (range(len(cohort)), range(run, run + 1)) for run in range(3)
     ]
 
 
 def test_the_quick_rows_are_among_those_of_the_whole(workspace: Workspace, experiment: Experiment) -> None:
-    few = replace(experiment, runs=2)
+    few = experiment.with_runs(2)
     run_units(workspace.store, list(workspace.units(few.quick)))
     quick = rows_of(workspace)
     assert len(quick) == 3
@@ -245,7 +247,7 @@ def test_two_runners_share_the_work(workspace: Workspace, experiment: Experiment
 
 @pytest.mark.slow
 def test_workers_stop_when_their_runner_is_killed(workspace: Workspace, experiment: Experiment) -> None:
-    with Runners(workspace, replace(experiment, runs=400), workers=2) as runners:
+    with Runners(workspace, experiment.with_runs(400), workers=2) as runners:
         process = runners.start()
         runners.wait_for_rows(process, 100)
         runners.kill(process)

@@ -75,7 +75,7 @@ def test_global_counters(results: cg.Counterfactuals) -> None:
     assert explanation.counters.shape == (2, 2, 190)
     assert explanation.counter_names == ["TD +", "TD -", "ASD +", "ASD -"]
     assert explanation.counters.sum() == sum(each.distance or 0 for each in results)
-    some = [each for each in results.found if each.original_class == 1]
+    some = [each for each in results.found if each.original_label == 1]
     i, j = next(pair for each in some for pair in each.removed)
     count = sum((i, j) in each.removed for each in some)
     assert explanation.counters[1, 1, pair_position(i, j, 20)] == count
@@ -232,13 +232,13 @@ def test_heatmaps_of_three_classes_count_only_changes_to_the_class() -> None:
     edges = np.concatenate([random_graphs(6, 9, seed=1, density=share) for share in (0.15, 0.5, 0.85)])
     data = cg.GraphDataset(edges, box(edges), classes=("low", "middle", "high"), atlas=cg.Atlas.numbered(9))
     found = cg.find_counterfactuals(cg.Oracle(box, input="edges"), data)
-    assert {each.counterfactual_class for each in found} == {0, 1, 2}
+    assert {each.counterfactual_label for each in found} == {0, 1, 2}
     explanation = cg.GlobalExplanation(found)
     added = [explanation.heatmaps(label)[0].to_numpy() for label in range(3)]
     removed = [explanation.heatmaps(label)[1].to_numpy() for label in range(3)]
     assert added[0].sum() == removed[0].sum() == 0
     assert min(added[1].sum(), added[2].sum(), removed[1].sum(), removed[2].sum()) > 0
-    counts = [sum(len(each.added) for each in found if each.counterfactual_class == label) for label in range(3)]
+    counts = [sum(len(each.added) for each in found if each.counterfactual_label == label) for label in range(3)]
     assert [np.triu(each).sum() for each in added] == counts
 
 

@@ -43,7 +43,7 @@ def test_a_dataset_names_the_results_and_is_its_own_reference(cohort: cg.GraphDa
     some = cohort.subset([5, 2])
     results = cg.find_counterfactuals(model, some, "dfs+dbs", dataset=cohort, runs=2)
     assert [r.subject for r in results] == [some.names[0]] * 2 + [some.names[1]] * 2
-    assert results[0].class_name(results[0].original_class) in ("TD", "ASD")
+    assert results[0].class_name(results[0].original_label) in ("TD", "ASD")
     assert cg.find_counterfactuals(model, cohort, "ds")[0].found
 
 
@@ -67,22 +67,22 @@ def test_a_target_class(target: int | str, method: str) -> None:
     wanted = data.classes.index(target) if isinstance(target, str) else target
     results = cg.find_counterfactuals(box(three_classes), data, method, target=target)
     for result in results:
-        if result.original_class == wanted:
+        if result.original_label == wanted:
             assert (result.found, result.stopped, result.calls) == (False, "already in target class", 1)
         else:
             assert result.found or not method.startswith("ds"), "a random walk may miss a class"
-            assert result.counterfactual_class in (wanted, None)
+            assert result.counterfactual_label in (wanted, None)
     assert any(result.found for result in results)
 
 
 def test_without_a_target_any_other_class_counts() -> None:
     result = cg.find_counterfactual(box(three_classes), np.arange(36) < 15, k=1)
-    assert (result.original_class, result.counterfactual_class, result.distance) in ((1, 2, 1), (1, 0, 3))
+    assert (result.original_label, result.counterfactual_label, result.distance) in ((1, 2, 1), (1, 0, 3))
 
 
 def test_string_classes() -> None:
     result = cg.find_counterfactual(box(lambda e: np.where(e.sum(axis=1) > 10, "ill", "well")), GRAPHS[0])
-    assert {result.original_class, result.counterfactual_class} == {"ill", "well"}
+    assert {result.original_label, result.counterfactual_label} == {"ill", "well"}
     assert "classified as ill" in result.sentence
 
 
@@ -143,7 +143,7 @@ def test_a_time_limit_keeps_the_best_so_far() -> None:
     assert {r.stopped for r in results} <= {"time_limit", "finished"}
     assert "time_limit" in {r.stopped for r in results}
     for result in results:
-        assert (result.edges is None) or dense(result.edges[None])[0] == result.counterfactual_class
+        assert (result.edges is None) or dense(result.edges[None])[0] == result.counterfactual_label
 
 
 def test_progress_is_told() -> None:
@@ -175,7 +175,7 @@ def test_when_the_black_box_breaks_nothing_found_is_lost() -> None:
     assert len(results) == 7
     assert any(r.found for r in results)
     for result in results:
-        assert (result.edges is None) or dense(result.edges[None])[0] != result.original_class
+        assert (result.edges is None) or dense(result.edges[None])[0] != result.original_label
     assert {r.stopped for r in results} <= {"interrupted", "finished"}
 
 
@@ -359,7 +359,7 @@ def test_a_sentence_says_why_nothing_was_found() -> None:
     few = cg.find_counterfactual(
         lambda a: (a.sum(axis=(1, 2)) > 8).astype(int), graph, "ofs", constraints=cg.Constraints(most=3)
     )
-    assert few.sentence.endswith(": all that changed the class were more than 3 changes.")
+    assert few.sentence.endswith(": all candidates that changed the class have more than 3 changes.")
     assert not few.found
     answers = iter([0, 1])
     once = cg.find_counterfactual(
@@ -383,7 +383,7 @@ def test_a_target_that_is_never_answered_is_told() -> None:
         return np.where(adjacency.sum(axis=(1, 2)) > 8, "ASD", "TD")
 
     result = cg.find_counterfactual(box, np.zeros((6, 6), int), "ofs+obs", target="ADS")
-    assert result.sentence.endswith(": nothing that was asked was classified as ADS, only as ASD and TD.")
+    assert result.sentence.endswith(": no candidate was classified as ADS, only as ASD and TD.")
     assert cg.find_counterfactual(box, np.zeros((6, 6), int), "ofs+obs", target="ASD").found
     unexplained = replace(result, why="")
     assert unexplained.sentence.endswith(": nothing that was tried changes the class to ADS.")

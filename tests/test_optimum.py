@@ -38,7 +38,7 @@ def test_it_is_optimal_by_brute_force(data: st.DataObject, sets: list[list[int]]
     best = next((d for d in range(1, 11) if any(map(flips_the_class, combinations(range(10), d)))), None)
     assert result.distance == best
     if result.edges is not None:
-        assert rule.predict(result.edges[None])[0] == result.counterfactual_class != own
+        assert rule.predict(result.edges[None])[0] == result.counterfactual_label != own
 
 
 @pytest.mark.parametrize("box", [LinearSVC(), SVC(kernel="linear"), LogisticRegression(), RidgeClassifier()], ids=repr)
@@ -50,8 +50,8 @@ def test_linear_classifiers_of_scikit_learn(box) -> None:
         optimum = cg.optimal_counterfactual(box, graph)
         assert optimum.edges is not None
         assert optimum.distance is not None
-        assert box.predict(graph[None])[0] == optimum.original_class
-        assert box.predict(optimum.edges[None])[0] == optimum.counterfactual_class != optimum.original_class
+        assert box.predict(graph[None])[0] == optimum.original_label
+        assert box.predict(optimum.edges[None])[0] == optimum.counterfactual_label != optimum.original_label
         found = cg.find_counterfactual(box, graph)
         assert found.distance is not None
         assert found.distance >= optimum.distance
@@ -139,8 +139,8 @@ def test_contrast_subgraphs_trained_on_names(cohort: cg.GraphDataset) -> None:
     box = make_pipeline(ContrastSubgraphs(), SVC(kernel="linear")).fit(cohort.edges, names)
     optimum = cg.optimal_counterfactual(box, cohort.edges[0])
     assert optimum.edges is not None
-    assert optimum.original_class == box.predict(cohort.edges[:1])[0]
-    assert optimum.counterfactual_class == box.predict(optimum.edges[None])[0] != optimum.original_class
+    assert optimum.original_label == box.predict(cohort.edges[:1])[0]
+    assert optimum.counterfactual_label == box.predict(optimum.edges[None])[0] != optimum.original_label
 
 
 def test_a_rule_refuses_graphs_of_another_size() -> None:

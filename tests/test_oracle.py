@@ -80,23 +80,23 @@ def test_without_class_names_any_integer_or_string_is_a_class() -> None:
     [
         (
             lambda m: [0] * (m - 1),
-            r"one class for each of the 9 graphs, an array of shape \(9,\); it answered shape \(8,\)",
+            r"one class for each of the 9 graphs, an array of shape \(9,\); it returned shape \(8,\)",
         ),
-        (lambda m: 1, r"it answered shape \(\)"),
-        (lambda m: np.zeros((m, 2)), r"it answered shape \(9, 2\)"),
-        (lambda m: [[0], [1, 2]], "one class for each graph"),
-        (lambda m: [np.nan] * m, "the black box answered nan"),
-        (lambda m: [0.3] * m, r"the black box answered 0\.3. If it gives probabilities"),
-        (lambda m: [2] * m, r"answered 2, which is none of the classes 0 \(TD\), 1 \(ASD\)"),
-        (lambda m: [-1] * m, "answered -1, which is none"),
-        (lambda m: ["HC"] * m, r"answered 'HC', which is none of the classes 0 \(TD\), 1 \(ASD\)"),
+        (lambda m: 1, r"it returned shape \(\)"),
+        (lambda m: np.zeros((m, 2)), r"it returned shape \(9, 2\)"),
+        (lambda m: [[0], [1, 2]], "one class per graph"),
+        (lambda m: [np.nan] * m, "the black box returned nan"),
+        (lambda m: [0.3] * m, r"the black box returned 0\.3. If it returns probabilities"),
+        (lambda m: [2] * m, r"returned 2, which is none of the classes 0 \(TD\), 1 \(ASD\)"),
+        (lambda m: [-1] * m, "returned -1, which is none"),
+        (lambda m: ["HC"] * m, r"returned 'HC', which is none of the classes 0 \(TD\), 1 \(ASD\)"),
         (lambda m: [None] * m, "a class must be an integer or a string"),
-        (lambda m: None, "it answered shape"),
-        (lambda m: [1, *["TD"] * (m - 1)], "all integers or all strings; the black box answered 'TD' and 1"),
+        (lambda m: None, "it returned shape"),
+        (lambda m: [1, *["TD"] * (m - 1)], "all integers or all strings; the black box returned 'TD' and 1"),
         (lambda m: np.array([1, *["TD"] * (m - 1)], dtype=object), "all integers or all strings"),
         (lambda m: np.array([[1], [1, 2], *[[0]] * (m - 2)], dtype=object), "a class must be an integer or a string"),
         (lambda m: [2**70] * m, "a class must be an integer or a string"),
-        (lambda m: [1e200] * m, "the black box answered 1e"),
+        (lambda m: [1e200] * m, "the black box returned 1e"),
     ],
 )
 def test_nonsense_is_refused(answer, message: str) -> None:
@@ -117,7 +117,7 @@ def test_who_answers_numbers_goes_on_with_numbers() -> None:
     told = iter(([1] * 9, ["1"] * 9))
     oracle = cg.Oracle(lambda a: next(told))
     oracle.ask(GRAPHS)
-    with pytest.raises(AnswerError, match="answered integers before, and strings now"):
+    with pytest.raises(AnswerError, match="returned integers in one batch and strings in another"):
         oracle.ask(GRAPHS)
     told = iter(([1] * 9, ["ASD"] * 9))
     named = cg.Oracle(lambda a: next(told), classes=("TD", "ASD"))
@@ -162,7 +162,7 @@ def test_it_can_remember() -> None:
 def test_a_fickle_black_box_is_noticed_once() -> None:
     rng = np.random.default_rng(0)
     oracle = cg.Oracle(lambda a: rng.integers(0, 2, len(a)), check_repeats=True)
-    with pytest.warns(InconsistentAnswersWarning, match="answers differently when asked the same graph twice"):
+    with pytest.warns(InconsistentAnswersWarning, match="gives different answers to the same graph"):
         oracle.ask(GRAPHS)
     before = oracle.inconsistent
     assert before > 0
@@ -219,16 +219,20 @@ def test_answers_may_be_told_what_they_mean(cohort: cg.GraphDataset, scores: boo
         spelled = cg.find_counterfactual(oracle, graph, dataset=cohort, scores=scores)
         plain = cg.find_counterfactual(named, graph, dataset=cohort, scores=scores)
         assert (spelled.sentence, spelled.calls) == (plain.sentence, plain.calls)
-    with pytest.raises(AnswerError, match=r"answered -1, which is none of 0 \(TD\), 1 \(ASD\)"):
+    with pytest.raises(AnswerError, match=r"returned -1, which is none of 0 \(TD\), 1 \(ASD\)"):
         cg.Oracle(machine, classes={0: "TD", 1: "ASD"}).ask(cohort.edges)
-    with pytest.raises(AnswerError, match=r"be asked by Oracle\(\.\.\., classes=\{-1: 'TD', \.\.\.\}\)"):
+    with pytest.raises(
+        AnswerError, match=r"to translate its answers, use Oracle\(\.\.\., classes=\{-1: 'TD', \.\.\.\}\)"
+    ):
         cg.find_counterfactuals(machine, cohort)
 
 
 def test_classes_in_another_order_are_mapped_by_name() -> None:
     box = cg.Oracle(lambda e: e.sum(axis=1) > 6, input="edges", classes=("ASD", "TD"))
     assert box.ask(GRAPHS, ("TD", "ASD")).tolist() == (~DENSE).astype(int).tolist()
-    with pytest.raises(InputError, match="the oracle's classes are ASD, TD, but the data's are healthy, sick"):
+    with pytest.raises(
+        InputError, match="the classes of the oracle are ASD, TD, but the classes of the data are healthy, sick"
+    ):
         box.ask(GRAPHS, ("healthy", "sick"))
 
 
@@ -243,12 +247,12 @@ def test_integers_that_are_a_label_and_the_name_of_another_class(cohort: cg.Grap
     by_label = LogisticRegression().fit(cohort.edges, cohort.labels)
     by_name = LogisticRegression().fit(cohort.edges, cohort.labels + 1)
     for machine in (by_label, by_name):
-        told = [each.original_class for each in cg.find_counterfactuals(machine, coded, "ofs+obs")]
+        told = [each.original_label for each in cg.find_counterfactuals(machine, coded, "ofs+obs")]
         assert told == by_label.predict(cohort.edges).tolist()
     scored = cg.Oracle(by_name).classify_with_scores(coded.edges, coded.classes)
     assert (scored.columns.tolist(), scored.labels.tolist()) == ([0, 1], by_label.predict(cohort.edges).tolist())
     swapped = cg.GraphDataset(cohort.edges, cohort.labels, classes=("1", "0"))
-    with pytest.raises(AnswerError, match="is that the label, or the name of a class .0 is '1', 1 is '0'."):
+    with pytest.raises(AnswerError, match="may be the label or the name of a class .0 is '1', 1 is '0'."):
         cg.find_counterfactuals(by_label, swapped)
     meant = cg.Oracle(LogisticRegression().fit(cohort.edges, 1 - cohort.labels), classes={0: "0", 1: "1"})
     assert (meant.ask(swapped.edges, swapped.classes) == swapped.labels).mean() > 0.9

@@ -198,7 +198,7 @@ def test_torch_modules() -> None:
     assert np.allclose(probabilities.sum(axis=1), 1)
     assert (probabilities[:, 1] > 0.5).astype(int).tolist() == DENSE
     flat = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(49, 3))
-    assert cg.find_counterfactual(cg.TorchModel(flat), GRAPHS[0], max_calls=50).original_class in (0, 1, 2)
+    assert cg.find_counterfactual(cg.TorchModel(flat), GRAPHS[0], max_calls=50).original_label in (0, 1, 2)
     with pytest.raises(InputError, match="module must be a torch.nn.Module, not int"):
         cg.TorchModel(3)
     with pytest.raises(BlackBoxError, match="must return logits"):

@@ -138,7 +138,7 @@ def test_counterfactual_plot_labels_the_changed_rois(cohort: cg.GraphDataset, mo
     for i, j in result.removed + result.added:
         assert {cohort.atlas.names[i], cohort.atlas.names[j]} <= set(shown)
     assert {f"{len(result.removed)} removed", f"{len(result.added)} added"} <= set(shown)
-    before, after = result.class_name(result.original_class), result.class_name(result.counterfactual_class)
+    before, after = result.class_name(result.original_label), result.class_name(result.counterfactual_label)
     assert f"{result.subject}: {before} → {after}" in shown
 
 

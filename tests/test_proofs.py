@@ -47,7 +47,7 @@ def is_minimal(box: Any, result: cg.Counterfactual) -> bool:
     for i in range(result.flips.size):
         changed = result.original.copy()
         changed[np.delete(result.flips, i)] ^= True
-        if box(to_adjacency(changed)[None])[0] != result.original_class:
+        if box(to_adjacency(changed)[None])[0] != result.original_label:
             return False
     return True
 
@@ -193,7 +193,7 @@ def test_the_optimum_does_not_depend_on_the_unit_of_the_weights(cohort: cg.Graph
     for graph in cohort.edges:
         before, after = (cg.optimal_counterfactual(each, graph) for each in (plain, scaled))
         assert before.distance == after.distance
-        assert before.original_class == after.original_class == plain.predict(graph[None])[0]
+        assert before.original_label == after.original_label == plain.predict(graph[None])[0]
 
 
 @pytest.mark.parametrize("scaler", [StandardScaler(), StandardScaler(with_mean=False), StandardScaler(with_std=False)])

@@ -236,7 +236,7 @@ def test_three_classes_without_coordinates(tmp_path: Path) -> None:
     made.save(tmp_path / "three.html")
     assert "high -" in (tmp_path / "three.html").read_text()
     assert list(made.tables["search"]["predicted class"]) == [
-        name for label, name in enumerate(data.classes) if any(each.original_class == label for each in made.results)
+        name for label, name in enumerate(data.classes) if any(each.original_label == label for each in made.results)
     ]
 
 
@@ -247,8 +247,8 @@ def test_target_class_is_reached() -> None:
         return np.clip(matrices.sum(axis=(1, 2)) // 12 - 2, 0, 2)
 
     made = cg.make_report(by_density, data, "ofs+obs", runs=2, local_runs=4, target=2)
-    assert {each.counterfactual_class for each in made.results.found} == {2}
-    assert {each.stopped for each in made.results if each.original_class == 2} == {"already in target class"}
+    assert {each.counterfactual_label for each in made.results.found} == {2}
+    assert {each.stopped for each in made.results if each.original_label == 2} == {"already in target class"}
     with pytest.raises(InputError, match="target"):
         cg.make_report(by_density, data, "ofs+obs", runs=1, target=7)
 

@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 import countergraph as cg
 from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.errors import BlackBoxError, InputError, Interrupted
-from countergraph.search.driver import Progress
+from countergraph.finding.run import Progress
 from countergraph.store.fingerprint import fingerprint
 from countergraph.store.resume import FIRST, resume_counterfactuals
 from countergraph.store.store import Store

@@ -77,7 +77,7 @@ def test_laws_of_one_search(
     result = cg.find_counterfactual(recorder, graph, method, DATA, k=k, max_calls=max_calls, seed=seed, confirm=confirm)
     own = box(graph[None])[0]
 
-    assert result.original_class == own
+    assert result.original_label == own
     assert result.calls == len(recorder.seen) == sum(result.calls_by_phase.values()), "every question is counted"
     assert list(result.calls_by_phase) == method.split("+")
     assert all(calls <= max_calls for calls in result.calls_by_phase.values()), "within the budget, in each phase"
@@ -89,7 +89,7 @@ def test_laws_of_one_search(
 
     assert result.edges is not None
     assert result.adjacency is not None
-    assert box(result.edges[None])[0] == result.counterfactual_class != own, "it is a counterfactual"
+    assert box(result.edges[None])[0] == result.counterfactual_label != own, "it is a counterfactual"
     assert result.edges.tobytes() in recorder.seen, "and was asked about"
     assert result.distance == len(result.added) + len(result.removed) == (result.edges ^ graph).sum() > 0
     for i, j in result.added:
@@ -133,7 +133,7 @@ def test_a_finished_backward_search_is_1_minimal(method: str, box: Box, graph: E
     for flip in result.flips if result.flips is not None else ():
         closer = result.edges.copy()
         closer[flip] ^= True
-        assert box(closer[None])[0] == result.original_class, "no single change can be undone"
+        assert box(closer[None])[0] == result.original_label, "no single change can be undone"
 
 
 @given(st.sampled_from(ONLY_UNDOING), boxes, graphs, st.integers(0, 9))

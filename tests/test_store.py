@@ -72,12 +72,12 @@ def test_the_claims_of_the_dead_are_taken_over(store, monkeypatch: pytest.Monkey
         assert far.claim(replace(SETTING, seed=1), range(1), [0])
         assert not store.claim(replace(SETTING, seed=1), range(1), [0])
         now = time.time()
-        monkeypatch.setattr(time, "time", lambda: now + store_module.LEASE + 1)
+        monkeypatch.setattr(time, "time", lambda: now + store_module.CLAIM_SECONDS + 1)
         assert store.claim(replace(SETTING, seed=1), range(1), [0])
 
 
 def test_a_lease_is_renewed_while_its_owner_lives(store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "LEASE", 0.2)
+    monkeypatch.setattr(store_module, "CLAIM_SECONDS", 0.2)
     store.owner = "elsewhere 1 x"
     with Store(store.path) as other, store.alive():
         store.claim(SETTING, range(1), [0])
@@ -90,7 +90,7 @@ def test_a_row_is_kept_once_and_only_when_finished(store) -> None:
     store.add(SETTING, a_row(0)._replace(distance=9))
     assert [row["distance"] for row in store.rows()] == [2]
     for stopped in ("time_limit", "interrupted"):
-        with pytest.raises(InputError, match="not finished, and not kept"):
+        with pytest.raises(InputError, match="only finished searches can be stored"):
             store.add(SETTING, a_row(1, stopped=stopped))
 
 
@@ -136,7 +136,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE searches (everything)")
     database.close()
-    with pytest.raises(FileError, match="is a database, but not a store"):
+    with pytest.raises(FileError, match="is an SQLite database, but not a countergraph store"):
         Store(other)
     with pytest.raises(FileError, match="cannot be used as a store"):
         Store(tmp_path / "nowhere" / "store.sqlite")
@@ -176,7 +176,7 @@ def test_a_store_of_every_older_version_is_as_good_as_new(
         insert(old, "settings", {"id": 1, "key": SETTING.key, **asdict(SETTING)})
         insert(old, "searches", {"setting": 1, "seconds": 0.0, "finished_at": 0.0, **a_row(0)._asdict()})
     monkeypatch.setattr(store_module, "MIGRATIONS", whole)
-    confirmed, limited = replace(SETTING, confirm=True), replace(SETTING, asked='{"scores": true}')
+    confirmed, limited = replace(SETTING, confirm=True), replace(SETTING, options='{"scores": true}')
     with Store(path) as new:
         assert new.settings() == [SETTING]
         assert new.missing(SETTING, [0, 1], [0]) == [SearchKey(1, 0)]
@@ -216,7 +216,7 @@ def test_export_to_csv_and_parquet(store, model, cohort, tmp_path: Path) -> None
         assert plain["flips"] == (None if result.flips is None else result.flips.tolist())
         assert row["flips"] == ("" if result.flips is None else " ".join(map(str, result.flips)))
         assert plain["calls"] == result.calls
-    with pytest.raises(InputError, match=r"exported to \.csv or \.parquet"):
+    with pytest.raises(InputError, match=r"must end in \.csv or \.parquet"):
         export(store, tmp_path / "rows.xlsx")
     with pytest.raises(FileError, match=r"cannot be written \(No such file"):
         export(store, tmp_path / "nowhere" / "rows.csv")
@@ -255,5 +255,5 @@ def test_flips_are_packed_small() -> None:
 
 
 def test_results_are_refused_for_another_cohort(store, cohort) -> None:
-    with pytest.raises(InputError, match="results of the cohort cohort, not of"):
+    with pytest.raises(InputError, match="the results are of the cohort cohort, but data is"):
         store.results(SETTING, cohort)
