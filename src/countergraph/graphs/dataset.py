@@ -9,15 +9,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from countergraph.errors import InputError, unknown_name
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Bits, as_edge_vectors, roi_count, to_adjacency
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +174,8 @@ class GraphDataset:
 
     def summary(self) -> pd.DataFrame:
         """Return a table with one row for each class: number of graphs, edges, density and subject attributes."""
+        import pandas as pd  # slow to import
+
         counts = self.edges.sum(axis=1)
         rows = []
         for label, name in enumerate(self.classes):
@@ -195,7 +199,7 @@ class GraphDataset:
         summary: dict[str, Any] = {}
         for name in table:
             column = table[name]
-            if pd.api.types.is_numeric_dtype(column):
+            if column.dtype.kind in "biufc":
                 summary[f"{name} (mean)"] = float(column.mean())
             elif column.nunique() <= 3 and len(column):
                 summary[str(name)] = ", ".join(f"{n} {value}" for value, n in column.value_counts().items())
@@ -219,7 +223,7 @@ def _copy_table(attributes: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFram
             )
         attributes = attributes.loc[list(names)]
     table = attributes.reset_index(drop=True).copy()
-    table.columns = pd.Index([str(name) for name in table.columns])
+    table.columns = table.columns.map(str)
     return table
 
 

@@ -11,16 +11,18 @@ import zlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from countergraph.errors import FileError, GraphError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats, check_square_symmetric, pair_count, zero_nonfinite_diagonal
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DATASET_FORMAT = "countergraph-dataset/1"
 """Format name and version, stored in every dataset file."""
@@ -211,6 +213,8 @@ def _to_floats(array: NDArray[np.generic]) -> Floats:
 
 def _columns(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Convert a table to JSON-serializable columns, each with its type."""
+    import pandas as pd  # slow to import
+
     return [
         {
             "name": name,
@@ -224,6 +228,8 @@ def _columns(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _table(columns: list[dict[str, Any]], rows: int) -> pd.DataFrame:
+    import pandas as pd  # slow to import
+
     series = {each["name"]: pd.Series(each["values"], dtype=each["dtype"]) for each in columns}
     return pd.DataFrame(series, index=range(rows))
 

@@ -108,7 +108,9 @@ def _search_radius(
             for flips, label in zip(batch, _classify(oracle, result, batch), strict=True):
                 if _is_counterfactual(result, label):
                     if _classify(oracle, result, [flips]) != [label]:
-                        raise InputError("the black box gives different answers to the same graph, so there is no proof")
+                        raise InputError(
+                            "the black box gives different answers to the same graph"
+                        )
                     return (flips, label), size - 1, calls + 1
     return None, max(known, radius), calls
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from countergraph.graphs.pairs import Bits, Floats, Indices, pairs_at, to_adjacency
 
@@ -94,6 +93,8 @@ def _keep_edge_count(graph: Bits, flips: Indices) -> Indices:
 
 def _keep_connected(graph: Bits, flips: Indices) -> Indices:
     """Drop removals that disconnect ROIs, the last ones first, as in Kruskal's spanning tree algorithm."""
+    from scipy.sparse.csgraph import connected_components  # slow to import
+
     removals = np.flatnonzero(graph[flips])
     if not removals.size:
         return flips
