@@ -26,7 +26,7 @@ def test_the_python_of_the_page_on_data_runs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md", "docs/questions.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md", "docs/constraints.md", "docs/searches.md"])
 def test_the_python_of_the_docs_runs(page: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) >= 4
@@ -34,6 +34,16 @@ def test_the_python_of_the_docs_runs(page: str, tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "would have been classified as" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["classifiers.md", "experiments.md"])
+def test_the_python_of_short_pages_runs(page: str, tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    command = [sys.executable, "-W", "error", "-c", "\n".join(blocks)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_search_of_the_contributing_guide_works(cohort: cg.GraphDataset, model: cg.Model, monkeypatch) -> None:
