@@ -1,10 +1,10 @@
-# Everything a newcomer needs: `make demo` and `make test`. Both set up .venv first, and again only when the
-# project's requirements change.
+# `make demo` and `make test` do everything on a new machine. Both install the requirements into .venv first, and again
+# only when pyproject.toml or constraints.txt change.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: .venv demo test lint format bench browser clean
+.PHONY: .venv demo test lint format bench clean
 
 .venv: $(STAMP)
 
@@ -16,7 +16,8 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)
 	$(BIN)/countergraph demo
 
-test: lint browser
+# Tests of pages need chromium; without it they are skipped with a reason.
+test: lint
 	$(BIN)/python -m pytest --numprocesses auto
 
 lint: $(STAMP)
@@ -24,10 +25,6 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-
-# Pages are tested in Debian's chromium; where it cannot be installed those tests skip and say so.
-browser:
-	command -v chromium >/dev/null || (apt-get -qq update && apt-get -qq install -y chromium >/dev/null) || true
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

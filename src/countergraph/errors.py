@@ -102,6 +102,11 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> NotFoundError
     return NotFoundError(f"unknown {kind} {name!r}; {hint}")
 
 
+def missing_extra(feature: str, package: str, extra: str) -> InputError:
+    """Return the error for a feature whose optional dependency is not installed."""
+    return InputError(f"{feature} needs {package}, which is not installed: pip install 'countergraph[{extra}]'")
+
+
 def check_integers(**numbers: tuple[object, int]) -> None:
     """Raise `InputError` unless each number, given as ``name=(value, minimum)``, is an integer >= its minimum."""
     for name, (value, minimum) in numbers.items():

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from countergraph.errors import InputError, check_integers
+from countergraph.errors import InputError, check_integers, missing_extra
 from countergraph.graphs.pairs import roi_count
 
 Float32s = NDArray[np.float32]
@@ -82,9 +82,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         try:
             import torch
         except ImportError as error:
-            raise InputError(
-                "training an autoencoder needs torch; install it with: pip install 'countergraph[torch]'"
-            ) from error
+            raise missing_extra("training an autoencoder", "torch", "torch") from error
 
         with torch.random.fork_rng():
             torch.manual_seed(self.random_state)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from countergraph.errors import InputError, check_integers
+from countergraph.errors import InputError, check_integers, missing_extra
 from countergraph.graphs.pairs import Floats
 
 NEGATIVE = 5
@@ -82,7 +82,10 @@ class PvDbow(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._whiten(seen / seen.sum())
 
     def _train(self, counts: NDArray[np.int64]) -> Floats:
-        from gensim.models.doc2vec import Doc2Vec, TaggedDocument
+        try:
+            from gensim.models.doc2vec import Doc2Vec, TaggedDocument
+        except ImportError as error:
+            raise missing_extra("training graph2vec or sub2vec", "gensim", "embeddings") from error
 
         rng = np.random.default_rng(self.random_state)
         words = np.arange(counts.shape[1]).astype(str)

@@ -13,7 +13,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from countergraph.errors import InputError
+from countergraph.errors import missing_extra
 from countergraph.experiments.unit import Unit
 from countergraph.store.resume import POLL_SECONDS
 from countergraph.store.row import Row, SearchKey
@@ -101,7 +101,7 @@ def _run_on_cluster(path: Path, units: Sequence[Unit], scheduler: str) -> None:
     try:
         from distributed import Client, as_completed
     except ImportError as error:
-        raise InputError("a cluster needs Dask: pip install 'countergraph[cluster]'") from error
+        raise missing_extra("running on a cluster", "Dask", "cluster") from error
     client: Any
     with Store(path) as store, store.renewed_claims(), Client(scheduler) as client:  # type: ignore[no-untyped-call]
         while units:

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from countergraph.errors import FileError, InputError
+from countergraph.errors import FileError, InputError, missing_extra
 from countergraph.store.store import Store
 
 FORMATS = (".csv", ".parquet")
@@ -53,7 +53,7 @@ def _write_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise InputError("Parquet files need pyarrow: pip install 'countergraph[parquet]'") from error
+        raise missing_extra("writing Parquet files", "pyarrow", "parquet") from error
     # Classes and targets are numbers for some black boxes and strings for others; a column needs one type.
     text = ("target", "original_class", "counterfactual_class")
     numbers = ("k", "max_calls", "seed", "confirm", "graph", "run", "distance", "calls", "minimal", "radius", "optimal")
