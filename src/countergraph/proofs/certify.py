@@ -108,9 +108,7 @@ def _search_radius(
             for flips, label in zip(batch, _classify(oracle, result, batch), strict=True):
                 if _is_counterfactual(result, label):
                     if _classify(oracle, result, [flips]) != [label]:
-                        raise InputError(
-                            "the black box gives different answers to the same graph"
-                        )
+                        raise InputError("the black box gives different answers to the same graph")
                     return (flips, label), size - 1, calls + 1
     return None, max(known, radius), calls
 

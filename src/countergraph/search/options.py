@@ -107,10 +107,10 @@ class SearchOptions:
         limit = self.time_limit
         if limit is not None and (not isinstance(limit, int | float | np.number) or not limit > 0):
             raise InputError(f"time_limit must be a positive number of seconds, not {limit!r}")
-        if self.scores and not self.parsed_method.is_joint:
+        method = self.parsed_method
+        if self.scores and not method.is_joint:
             raise InputError(
-                "scores=True is for methods that learn, such as 'learned'; "
-                f"{self.parsed_method.name!r} uses classes only"
+                f"scores=True is for methods that learn, such as 'learned'; {method.name!r} uses classes only"
             )
 
     @cached_property
