@@ -123,7 +123,7 @@ def test_results_are_not_worse_than_those_of_ofs_obs_with_the_same_number_of_cal
 
 
 def spectral(data: cg.GraphDataset) -> cg.Oracle:
-    """Return a black box that depends on the largest eigenvalue: all pairs have an effect, most of all those at hubs."""
+    """Return a black box that depends on the largest eigenvalue: pairs at hubs have the largest effects."""
 
     def largest_eigenvalue(edges: np.ndarray) -> np.ndarray:
         return np.linalg.eigvalsh(to_adjacency(edges).astype(np.float64))[:, -1]

@@ -85,7 +85,7 @@ def test_cached_scores_are_not_computed_again() -> None:
 def test_a_wrong_number_of_probabilities_is_an_error() -> None:
     box = ScoringBox(28)
     box.classes_ = np.array([0, 1, 2])
-    with pytest.raises(AnswerError, match="2 probabilities a graph for 3 classes_"):
+    with pytest.raises(AnswerError, match="predict_proba returned 2 probabilities per graph for 3 classes_"):
         cg.Oracle(box).classify_with_scores(random_graphs(4, 8, seed=0))
 
 
@@ -97,7 +97,7 @@ def test_a_class_without_a_probability_is_an_error() -> None:
         def predict_proba(self, edges: np.ndarray) -> np.ndarray:
             return np.full((len(edges), 2), 0.5)
 
-    with pytest.raises(AnswerError, match=r"columns of predict_proba are \[0, 1\]: set the classes_"):
+    with pytest.raises(AnswerError, match=r"columns of predict_proba are \[0, 1\]: set classes_"):
         cg.find_counterfactuals(WithoutClassNames(), random_graphs(3, 9, seed=1), scores=True)
 
 
