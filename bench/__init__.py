@@ -1,1 +1,1 @@
-"""Benchmarks: every speed is a ratio of two things timed in the same run."""
+"""Benchmarks. Speed is reported as the ratio of two times that are measured in the same run."""

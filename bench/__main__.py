@@ -1,4 +1,4 @@
-"""Run all benchmarks: ``make bench``, or some of them by name: ``python -m bench speed``."""
+"""Run all benchmarks with ``make bench``, or some of them by name: ``python -m bench speed``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sys
 
 from bench import (
     accuracy,
-    alone,
     boxes,
     constrained,
     growth,
@@ -16,6 +15,7 @@ from bench import (
     quality,
     resemblance,
     scores,
+    single_graph,
     speed,
     store,
 )
@@ -33,22 +33,23 @@ BENCHMARKS = {
     "learned": learned.main,
     "measures": measures.main,
     "learned-whole": learned.whole,
-    "alone": alone.main,
+    "single-graph": single_graph.main,
     "constrained": constrained.main,
     "scores": scores.main,
 }
-ONLY_BY_NAME = {"accuracy", "learned-whole"}  # they take a quarter of an hour, and more than an hour
+ONLY_BY_NAME = {"accuracy", "learned-whole"}
+"""Benchmarks that do not run by default: they take a quarter of an hour, and more than an hour."""
 
 
 def main(names: list[str]) -> None:
     for name in names:
         if name not in BENCHMARKS:
-            sys.exit(f"no benchmark is called {name!r}; there are {', '.join(BENCHMARKS)}")
+            sys.exit(f"unknown benchmark {name!r}; available: {', '.join(BENCHMARKS)}")
     for name in names or [name for name in BENCHMARKS if name not in ONLY_BY_NAME]:
         try:
             BENCHMARKS[name]()
-        except SkippedError as why:
-            print(f"{name}: skipped, {why}")
+        except SkippedError as reason:
+            print(f"{name}: skipped, {reason}")
 
 
 if __name__ == "__main__":

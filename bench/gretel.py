@@ -1,9 +1,9 @@
-"""The same search by GRETEL's own explainers, where the user has GRETEL. It is no part of this project.
+"""Adapter for the explainers of GRETEL, if the user has installed it. GRETEL is not part of this project.
 
-GRETEL is not a package but a folder: clone github.com/aiim-research/GRETEL, install what it needs, and say where it is
-with ``GRETEL_HOME``. Its explainers ask ``oracle.predict(instance)`` and read ``instance.data``, an adjacency matrix,
-and what little they copy from one instance to the next; that is all this adapter gives them, past GRETEL's own
-configuration.
+GRETEL is a folder, not a package: clone github.com/aiim-research/GRETEL, install its requirements, and set the
+environment variable ``GRETEL_HOME`` to the folder. Its explainers call ``oracle.predict(instance)`` and read
+``instance.data``, an adjacency matrix, and a few attributes that they copy from one instance to the next. The adapter
+provides only these, without the configuration of GRETEL.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Search = Callable[[Matrix, BlackBox, int], tuple[int | None, int]]
 
 @dataclass
 class Instance:
-    """A graph, as GRETEL's explainers see it."""
+    """A graph with the attributes that the explainers of GRETEL use."""
 
     data: Matrix
     id: int = 0
@@ -36,7 +36,7 @@ class Instance:
 
 
 class Oracle:
-    """A black box, as GRETEL's explainers see it, that counts its calls."""
+    """A black box with the interface that the explainers of GRETEL use; it counts its calls."""
 
     def __init__(self, black_box: BlackBox) -> None:
         self.black_box = black_box
@@ -52,26 +52,26 @@ class EditDistance:
     """The number of pairs in which two graphs differ."""
 
     def distance(self, first: Matrix, second: Matrix) -> int:
-        """Count them."""
+        """Return this number."""
         return int((first != second).sum()) // 2
 
 
 def load(name: str) -> Search | None:
-    """Return one of GRETEL's searches, with the shape of `bench.sequential.ofs_obs`; None where GRETEL is not."""
+    """Return a search of GRETEL with the signature of `bench.sequential.ofs_obs`; None without ``GRETEL_HOME``."""
     home = os.environ.get("GRETEL_HOME")
     if home is None:
         return None
     if home not in sys.path:
         sys.path.append(home)
-    module, _, kind = EXPLAINERS[name].partition(":")
-    explainer_type = getattr(importlib.import_module(module), kind)
+    module, _, class_name = EXPLAINERS[name].partition(":")
+    explainer_type = getattr(importlib.import_module(module), class_name)
 
     def search(graph: Matrix, black_box: BlackBox, seed: int) -> tuple[int | None, int]:
         random.seed(seed)
         explainer = explainer_type.__new__(explainer_type)
         explainer.oracle, explainer.distance_metric = Oracle(black_box), EditDistance()
         found = np.asarray(explainer.explain(Instance(graph.astype(np.int8))).data)
-        changed = black_box(found) != black_box(graph)
-        return (int((found != graph).sum()) // 2 if changed else None), explainer.oracle.calls
+        is_counterfactual = black_box(found) != black_box(graph)
+        return (int((found != graph).sum()) // 2 if is_counterfactual else None), explainer.oracle.calls
 
     return search

@@ -1,4 +1,4 @@
-"""How search overhead and memory grow with the number of regions: 100 searches of one synthetic graph each."""
+"""Overhead and memory of a search by the number of ROIs: 100 searches, one synthetic graph each."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SIZES = (100, 200, 400, 1000)
 SEARCHES = 100
 
 
-class Timed:
-    """A cheap linear black box that knows how long it took itself."""
+class TimedRule:
+    """A fast linear black box that measures its own time."""
 
     def __init__(self, n_rois: int) -> None:
         rng = np.random.default_rng(0)
@@ -29,7 +29,7 @@ class Timed:
         self.seconds = 0.0
 
     def predict(self, edges: Bits) -> NDArray[np.generic]:
-        """Answer, and keep the time."""
+        """Return the classes, and add the time to ``seconds``."""
         began = time.perf_counter()
         answers = self.rule.predict(edges)
         self.seconds += time.perf_counter() - began
@@ -37,19 +37,19 @@ class Timed:
 
 
 def measure(n_rois: int) -> dict[str, float]:
-    """Search, in a process of its own, so that the peak of memory is its own too."""
+    """Run the searches; to measure their peak memory, call this in a new process."""
     rng = np.random.default_rng(1)
     graphs = np.empty((SEARCHES, pair_count(n_rois)), dtype=np.bool_)
     for graph in graphs:
         graph[:] = rng.random(graph.size) < 0.1
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    box = Timed(n_rois)
+    box = TimedRule(n_rois)
     began = time.perf_counter()
     results = cg.find_counterfactuals(box, graphs, "ofs+obs", confirm=False)
     elapsed = time.perf_counter() - began
     calls = sum(result.calls for result in results)
     return {
-        "regions": n_rois,
+        "rois": n_rois,
         "pairs": graphs.shape[1],
         "found": len(results.found),
         "calls": calls,
@@ -61,8 +61,8 @@ def measure(n_rois: int) -> dict[str, float]:
 
 
 def main() -> None:
-    print(f"{SEARCHES} searches (OFS+OBS) in lockstep, growing numbers of regions")
-    print("regions   pairs  found    calls  overhead µs/call  ratio  black box µs/call  peak MB (before)")
+    print(f"{SEARCHES} searches (OFS+OBS) in lockstep, by number of ROIs")
+    print("   ROIs   pairs  found    calls  overhead µs/call  ratio  black box µs/call  peak MB (before)")
     first = None
     for size in SIZES:
         command = [sys.executable, "-m", "bench.growth", str(size)]

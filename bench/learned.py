@@ -1,7 +1,7 @@
-"""The learned search against the others on all black boxes: distance, calls, and distance against calls.
+"""The learned search compared with other methods on all black boxes: distance, calls, and distance by calls.
 
-Models are trained anew, unless COUNTERGRAPH_BOXES names a folder to keep them in. ``python -m bench.learned asd knn``
-runs one cohort, or some of its black boxes.
+Set COUNTERGRAPH_BOXES to a folder in which to store the trained models; otherwise they are trained in each run.
+``python -m bench.learned asd knn`` runs one cohort, or some of its black boxes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,16 @@ import countergraph as cg
 from bench.data import real_data
 from countergraph.classifiers.published_rules import load_published_rule
 from countergraph.errors import InputError
+from countergraph.graphs.pairs import pair_count
+from countergraph.search.learning.guide import Guide
+from countergraph.search.learning.probit_surrogate import ProbitSurrogate
+from countergraph.search.learning.surrogate import SharedSurrogate
+from countergraph.search.parts.orders import largest_gains
+from countergraph.search.protocol import Answer
 
 METHODS = ("ofs+obs", "dfs+dbs", "bisect+ddmin", "bisect+ddmin+evolve", "learned")
 PERCENTILES = (10, 25, 50, 75, 90)
-MOMENTS = (10, 20, 50, 100, 200, 500, 1000)
+CALLS = (10, 20, 50, 100, 200, 500, 1000)
 ADHD_SAMPLE = 100
 ESTIMATORS = {
     "linear-svm": lambda: LinearSVC(random_state=0),
@@ -36,11 +42,11 @@ ESTIMATORS = {
 }
 LINEAR = ("published-rule", "contrast-subgraphs")
 ADHD_WHOLE = (*LINEAR, "linear-svm", "random-forest")
-"""The black boxes that are asked about all graphs of ADHD; with the others that takes too long."""
+"""The black boxes that are run on all graphs of ADHD; the others take too long and are run on a sample."""
 BOXES = (*LINEAR, "graph2vec", "sub2vec", "autoencoder", *ESTIMATORS)
 Plan = tuple[tuple[str, tuple[str, ...]], ...]
 QUICK: Plan = (("asd", BOXES), ("adhd", LINEAR))
-"""What is done in a quarter of an hour; all of ADHD takes an hour."""
+"""The default plan, which takes a quarter of an hour; all of ADHD takes an hour."""
 
 
 def black_box(data: cg.GraphDataset, cohort: str, kind: str, root: Path) -> object:
@@ -49,18 +55,18 @@ def black_box(data: cg.GraphDataset, cohort: str, kind: str, root: Path) -> obje
         return load_published_rule(cohort, root=root)
     if kind in ESTIMATORS:
         return ESTIMATORS[kind]().fit(data.edges, data.labels)
-    kept = os.environ.get("COUNTERGRAPH_BOXES")
-    if kept is None:
+    folder = os.environ.get("COUNTERGRAPH_BOXES")
+    if folder is None:
         return cg.train(data, kind)
-    path = Path(kept) / f"{cohort}-{kind}.cgm"
+    path = Path(folder) / f"{cohort}-{kind}.cgm"
     if not path.exists():
         cg.train(data, kind).save(path)
     return cg.load_model(path)
 
 
 def best_after(result: cg.Counterfactual, calls: int) -> float:
-    """Return the distance that a search had reached after so many calls."""
-    return min((distance for when, distance in result.trace if when <= calls), default=np.inf)
+    """Return the distance of the best result after a number of calls."""
+    return min((distance for used, distance in result.trace if used <= calls), default=np.inf)
 
 
 def quantiles(values: NDArray[np.float64], percentiles: tuple[int, ...] = PERCENTILES) -> str:
@@ -68,7 +74,7 @@ def quantiles(values: NDArray[np.float64], percentiles: tuple[int, ...] = PERCEN
 
 
 def compare(black_box: object, graphs: cg.GraphDataset, data: cg.GraphDataset, name: str) -> list[str]:
-    """Print a row for each method, and return the rows of the curves."""
+    """Print a row for each method, and return the rows of the table of distance by calls."""
     try:
         optima = np.array([cg.optimal_counterfactual(black_box, graph).distance for graph in graphs.edges])
     except InputError:
@@ -77,71 +83,64 @@ def compare(black_box: object, graphs: cg.GraphDataset, data: cg.GraphDataset, n
     for method in METHODS:
         began = time.perf_counter()
         results = cg.find_counterfactuals(black_box, graphs, method, dataset=data, confirm=False)
-        took = time.perf_counter() - began
+        seconds = time.perf_counter() - began
         distances = np.array([np.inf if each.distance is None else each.distance for each in results])
         calls = np.array([each.calls for each in results], dtype=float)
         above = "" if optima is None else f"{(distances - optima).mean():.2f}, {(distances == optima).mean():.0%} exact"
         print(
             f"| {name} | {method} | {len(results.found)}/{len(results)} | {quantiles(distances)} | {above} "
-            f"| {quantiles(calls)} | {results.amortised_calls:.0f} | {took:.0f} |",
+            f"| {quantiles(calls)} | {results.amortised_calls:.0f} | {seconds:.0f} |",
             flush=True,
         )
         points = (
-            quantiles(np.array([best_after(each, moment) for each in results]), (50, 25, 75)) for moment in MOMENTS
+            quantiles(np.array([best_after(each, n_calls) for each in results]), (50, 25, 75)) for n_calls in CALLS
         )
         curves.append(f"| {name} | {method} | {' | '.join(points)} |")
     return curves
 
 
 def learning_cost() -> None:
-    """Print the processor time that the surrogate costs: learning from one answer, and ranking all pairs once."""
-    from countergraph.search.learning.guide import Guide
-    from countergraph.search.learning.memory import Memory
-    from countergraph.search.parts.orders import strongest
-    from countergraph.search.protocol import Answer
-
-    print("| pairs | µs for each answer: learning | µs: ranking all pairs |")
+    """Print the processor time of the surrogate: learning from one answer, and ranking all pairs once."""
+    print("| pairs | µs to learn from an answer | µs to rank all pairs |")
     print("|---|---|---|")
-    for n in (116, 232, 464):
-        pairs, rng = n * (n - 1) // 2, np.random.default_rng(0)
-        memory = Memory(pairs)
-        guides = [Guide(memory, rng.random(pairs) < 0.1, i % 2, None) for i in range(50)]
-        candidates = [rng.choice(pairs, 30, replace=False) for _ in range(2000)]
+    for n_rois in (116, 232, 464):
+        n_pairs, rng = pair_count(n_rois), np.random.default_rng(0)
+        shared = SharedSurrogate(n_pairs)
+        guides = [Guide(shared, rng.random(n_pairs) < 0.1, i % 2, None) for i in range(50)]
+        candidates = [rng.choice(n_pairs, 30, replace=False) for _ in range(2000)]
         began = time.process_time()
         for i, flips in enumerate(candidates):
             guides[i % 50].learn(Answer(flips, bool(i // 50 % 2)))
         learning = time.process_time() - began
         began = time.process_time()
         for guide in guides * 4:
-            strongest(guide.gains(), 30)
+            largest_gains(guide.gains(), 30)
         ranking = time.process_time() - began
-        print(f"| {pairs} | {1e6 * learning / 2000:.0f} | {1e6 * ranking / 200:.0f} |")
+        print(f"| {n_pairs} | {1e6 * learning / 2000:.0f} | {1e6 * ranking / 200:.0f} |")
     print()
 
 
-def close_look_cost() -> None:
-    """Print the processor time that the close look at a graph alone costs: learning from an answer, and asking anew."""
-    from countergraph.search.learning.probit_surrogate import ProbitSurrogate
-
-    print("| changes in view | answers | µs for each question |")
+def probit_cost() -> None:
+    """Print the processor time of the probit surrogate of a single graph: learning from an answer, and a proposal."""
+    print("| changes | answers | µs per call |")
     print("|---|---|---|")
-    for changes, answers in ((300, 300), (600, 300), (600, 600)):
+    for n_changes, n_answers in ((300, 300), (600, 300), (600, 600)):
         rng = np.random.default_rng(0)
-        effects, graph = rng.normal(size=changes), rng.random(6670) < 0.1
-        look = ProbitSurrogate(np.arange(changes), graph)
+        effects, graph = rng.normal(size=n_changes), rng.random(6670) < 0.1
+        surrogate = ProbitSurrogate(np.arange(n_changes), graph)
         began = time.process_time()
-        for _ in range(answers):
-            order = look.flips[np.argsort(-look.means - look.doubts * rng.standard_normal(changes))]
-            asked = order[: 1 + int((look.levels(order) > 0).argmax())]
-            look.learn(asked, bool(effects[asked].sum() > 20))
-        print(f"| {changes} | {answers} | {1e6 * (time.process_time() - began) / answers:.0f} |")
+        for _ in range(n_answers):
+            order = surrogate.flips[np.argsort(-surrogate.means - surrogate.stds * rng.standard_normal(n_changes))]
+            candidate = order[: 1 + int((surrogate.margins(order) > 0).argmax())]
+            surrogate.learn(candidate, bool(effects[candidate].sum() > 20))
+        print(f"| {n_changes} | {n_answers} | {1e6 * (time.process_time() - began) / n_answers:.0f} |")
     print()
 
 
 def main(plan: Plan = QUICK) -> None:
     root = real_data()
     learning_cost()
-    close_look_cost()
+    probit_cost()
     print(
         "| black box | method | found | distance, percentiles 10/25/50/75/90 | above the optimum | calls, percentiles "
         "| amortised | s |"
@@ -154,9 +153,9 @@ def main(plan: Plan = QUICK) -> None:
             chosen = np.random.default_rng(0).permutation(len(data))[:ADHD_SAMPLE]
             graphs = data if cohort == "asd" or kind in ADHD_WHOLE else data.subset(np.sort(chosen).tolist())
             curves += compare(black_box(data, cohort, kind, root), graphs, data, f"{cohort} {kind}")
-    print("\nDistance after so many calls of each graph: median / quartiles (inf: fewer than that have found any)")
-    print(f"| black box | method | {' | '.join(map(str, MOMENTS))} |")
-    print("|---|---|" + "---|" * len(MOMENTS))
+    print("\nDistance by number of calls per graph: median / quartiles (inf: no result for so many of the graphs)")
+    print(f"| black box | method | {' | '.join(map(str, CALLS))} |")
+    print("|---|---|" + "---|" * len(CALLS))
     print("\n".join(curves) + "\n")
 
 

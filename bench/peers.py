@@ -1,4 +1,4 @@
-"""The same cohort, rule and search by others: the plain sequential implementation, and GRETEL where the user has it."""
+"""Comparison with other implementations of OFS+OBS: a plain sequential one, and GRETEL if it is installed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from bench.data import real_data
 from bench.sequential import ofs_obs, rule_as_function
 from countergraph.classifiers.published_rules import load_published_rule
 
-EVERY = 5
+STEP = 5
+"""Every fifth graph is searched."""
 
 
 def main() -> None:
     root = real_data()
     data = cg.load_dataset("asd", root=root)
-    some = data.subset(range(0, len(data), EVERY))
+    some = data.subset(range(0, len(data), STEP))
     box = rule_as_function(json.loads((root / "published_rules.json").read_text())["asd"], "asd")
     print(f"{len(some)} graphs of ASD, published rule, one run")
     print("| | found | distance (median) | calls (median) | seconds |")
@@ -28,14 +29,14 @@ def main() -> None:
     rule = load_published_rule("asd", root=root)
     for method in ("ofs+obs", "learned"):
         began = time.perf_counter()
-        ours = cg.find_counterfactuals(rule, some, method, dataset=data, confirm=False)
-        _row(f"countergraph, {method}", [(each.distance, each.calls) for each in ours], time.perf_counter() - began)
+        results = cg.find_counterfactuals(rule, some, method, dataset=data, confirm=False)
+        _row(f"countergraph, {method}", [(each.distance, each.calls) for each in results], time.perf_counter() - began)
     for name, search in (
         ("plain, sequential OFS+OBS (bench/sequential.py)", ofs_obs),
         ("GRETEL, OFS+OBS", gretel.load("OFS+OBS")),
     ):
         if search is None:
-            print(f"| {name} | not run: GRETEL_HOME does not say where it is | | | |")
+            print(f"| {name} | not run: GRETEL_HOME is not set | | | |")
             continue
         began = time.perf_counter()
         found = [search(matrix, box, seed) for seed, matrix in enumerate(some.adjacency)]

@@ -1,4 +1,4 @@
-"""How the synthetic cohort resembles the ABIDE children."""
+"""Graph statistics of the synthetic cohort, compared with the ABIDE children."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import countergraph as cg
 from bench.data import real_data
 
 
-def figures(data: cg.GraphDataset) -> dict[str, float]:
-    """Describe a cohort by a few numbers that its graphs share."""
+def statistics(data: cg.GraphDataset) -> dict[str, float]:
+    """Return a few statistics of the graphs of a cohort."""
     distances = np.array([(data.edges ^ graph).sum(axis=1) for graph in data.edges], dtype=float)
     np.fill_diagonal(distances, np.nan)
     frequency = data.edges.mean(axis=0)
@@ -26,20 +26,20 @@ def figures(data: cg.GraphDataset) -> dict[str, float]:
         "distance to the nearest subject, mean": float(np.nanmin(distances, axis=1).mean()),
         "degree, standard deviation": float(degrees.std(axis=1).mean()),
         "transitivity, mean": float((triangles / (degrees * (degrees - 1)).sum(axis=1)).mean()),
-        "contrast subgraphs, accuracy on unseen graphs": accuracy.cross_validated,
+        "contrast subgraphs, cross-validated accuracy": accuracy.cross_validated,
     }
 
 
 def main() -> None:
     root = real_data()
-    real, made = figures(cg.load_dataset("asd", root=root)), figures(cg.make_cohort())
+    real, synthetic = statistics(cg.load_dataset("asd", root=root)), statistics(cg.make_cohort())
     print("| | ABIDE children | synthetic |")
     print("|---|---|---|")
     for name, value in real.items():
         print(
-            f"| {name} | {value:.3g} | {made[name]:.3g} |"
+            f"| {name} | {value:.3g} | {synthetic[name]:.3g} |"
             if value < 100
-            else f"| {name} | {value:.0f} | {made[name]:.0f} |"
+            else f"| {name} | {value:.0f} | {synthetic[name]:.0f} |"
         )
     print()
 

@@ -1,4 +1,4 @@
-"""The learned search on ASD black boxes that offer scores, with them and without: distance and calls, three seeds."""
+"""The learned search with and without scores, on ASD black boxes: distance and calls, three seeds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""OFS+OBS as a notebook would have it: dense matrices, one search and one query at a time.
+"""A simple OFS+OBS, as in a notebook: dense matrices, one search and one call at a time.
 
-This is the yardstick for the library's own speed, written plainly from Algorithms 1 and 2 of the paper.
+This is the baseline for the speed of the library. It follows Algorithms 1 and 2 of the paper without optimisation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def rule_as_function(rule: Mapping[str, Any], cohort: str) -> BlackBox:
 def forward(
     graph: Matrix, black_box: BlackBox, k: int, max_calls: int, rng: np.random.Generator
 ) -> tuple[Matrix | None, int]:
-    """Algorithm 1, OFS."""
+    """Run Algorithm 1, OFS; return the counterfactual (None if there is none) and the number of calls."""
     candidate, used = graph.copy(), np.zeros(graph.shape, dtype=bool)
     label, calls = black_box(graph), 1
     while calls < max_calls:
@@ -59,14 +59,14 @@ def backward(
     max_calls: int,
     rng: np.random.Generator,
 ) -> tuple[Matrix, int]:
-    """Algorithm 2, OBS."""
+    """Run Algorithm 2, OBS; return the counterfactual and the number of calls."""
     best, calls = start, 0
     pool = np.argwhere(np.triu(graph != best, 1))
     while calls < max_calls and len(pool):
         k = min(k, len(pool))
-        picked = rng.choice(len(pool), size=k, replace=False)
+        chosen = rng.choice(len(pool), size=k, replace=False)
         candidate = best.copy()
-        for i, j in pool[picked]:
+        for i, j in pool[chosen]:
             candidate[i, j] = candidate[j, i] = graph[i, j]
         calls += 1
         if black_box(candidate) != label:
@@ -75,15 +75,15 @@ def backward(
         elif k > 1:
             k -= 1
         else:
-            pool = np.delete(pool, picked, axis=0)
+            pool = np.delete(pool, chosen, axis=0)
     return best, calls
 
 
 def ofs_obs(graph: Matrix, black_box: BlackBox, seed: int, k: int = 5, max_calls: int = 2000) -> tuple[int | None, int]:
-    """Search one graph; return the distance (None if nothing was found) and the number of calls."""
+    """Search one graph; return the distance (None if not found) and the number of calls."""
     rng = np.random.default_rng(seed)
     start, calls = forward(graph, black_box, k, max_calls, rng)
     if start is None:
         return None, calls
-    best, more = backward(graph, start, black_box, black_box(graph), k, max_calls, rng)
-    return int((graph != best).sum()) // 2, calls + more
+    best, backward_calls = backward(graph, start, black_box, black_box(graph), k, max_calls, rng)
+    return int((graph != best).sum()) // 2, calls + backward_calls

@@ -1,4 +1,4 @@
-"""A store of a hundred thousand rows: how long the check takes what is missing, and how much memory."""
+"""A store of a hundred thousand rows: time to add rows, find missing searches and export, and memory."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def main() -> None:
         count = export(store, Path(folder) / "rows.csv")
         exporting = time.perf_counter() - began
         size = store.path.stat().st_size / 2**20
-        print(f"{count:,} rows, {size:.0f} MB: {1e6 * adding / count:.0f} µs to commit one")
-        print(f"  what is missing of {len(settings) * GRAPHS // UNIT} units ({missing} searches): {checking:.2f} s")
-        print(f"  export to CSV: {exporting:.1f} s; memory grew by {_megabytes() - before:.0f} MB in both\n")
+        print(f"{count:,} rows, {size:.0f} MB: {1e6 * adding / count:.0f} µs to add one row")
+        print(f"  find missing searches in {len(settings) * GRAPHS // UNIT} units ({missing} missing): {checking:.2f} s")
+        print(f"  export to CSV: {exporting:.1f} s; memory of both: {_megabytes() - before:.0f} MB more\n")
 
 
 def _megabytes() -> float:

@@ -1,6 +1,6 @@
-"""Each graph alone: the learned search, each a run of its own, with no dataset and with one, against OFS+OBS.
+"""The learned search for single graphs, one run per graph, with and without a dataset, compared with OFS+OBS.
 
-OFS+OBS finds the same in any company, so its searches run together.
+OFS+OBS finds the same results in a joint run, so its searches run jointly.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ def main(kinds: tuple[str, ...] = BOXES) -> None:
         box = black_box(data, "asd", kind, root)
         rows = {
             "ofs+obs": list(cg.find_counterfactuals(box, data.edges, "ofs+obs", confirm=False)),
-            "learned": [cg.find_counterfactual(box, graph, "learned") for graph in data.edges],
-            "learned, dataset": [cg.find_counterfactual(box, graph, "learned", dataset=data) for graph in data.edges],
+            "learned, single graph": [cg.find_counterfactual(box, graph, "learned") for graph in data.edges],
+            "learned, single graph, dataset": [
+                cg.find_counterfactual(box, graph, "learned", dataset=data) for graph in data.edges
+            ],
         }
         for method, results in rows.items():
             distances = np.array([np.inf if each.distance is None else each.distance for each in results])
