@@ -101,14 +101,18 @@ def _search_radius(
     """Classify all graphs between two radii, nearest first: the first counterfactual, the radius proven, the calls."""
     n_pairs, calls = result.original.size, 0
     if sum(comb(n_pairs, size) for size in range(1, radius + 1)) > MAX_CALLS:
-        raise TooManyCallsError(f"a radius of {radius} among {n_pairs} pairs takes more than {MAX_CALLS:,} calls")
+        raise TooManyCallsError(
+            f"a radius of {radius} among {n_pairs} pairs takes more than {MAX_CALLS:,} calls; use a smaller radius"
+        )
     for size in range(known + 1, radius + 1):
         for batch in _batches(combinations(range(n_pairs), size), n_pairs):
             calls += len(batch)
             for flips, label in zip(batch, _classify(oracle, result, batch), strict=True):
                 if _is_counterfactual(result, label):
                     if _classify(oracle, result, [flips]) != [label]:
-                        raise InputError("the black box gives different answers to the same graph, so there is no proof")
+                        raise InputError(
+                            "the black box gives different answers to the same graph, so there is no proof"
+                        )
                     return (flips, label), size - 1, calls + 1
     return None, max(known, radius), calls
 
