@@ -49,7 +49,7 @@ def small_data(seed: int, classes: int) -> tuple[cg.GraphDataset, Any]:
     return cg.GraphDataset(edges, labels, classes=names, atlas=ATLAS), box
 
 
-constraints = st.builds(
+any_constraints = st.builds(
     cg.Constraints,
     only=st.sampled_from([None, "added", "removed"]),
     frozen_pairs=st.lists(st.tuples(st.just("r0"), st.integers(1, N - 1)), max_size=3),
@@ -65,61 +65,61 @@ constraints = st.builds(
 )
 
 
-def check(asked: cg.Constraints, result: cg.Counterfactual) -> None:
-    """Say again, slowly, what each constraint means."""
+def check(constraints: cg.Constraints, result: cg.Counterfactual) -> None:
+    """Check each constraint with a second, simple implementation."""
     pairs = {*result.added, *result.removed}
-    if asked.only == "added":
+    if constraints.only == "added":
         assert not result.removed
-    if asked.only == "removed":
+    if constraints.only == "removed":
         assert not result.added
-    for name, vertex in asked.frozen_pairs:
-        assert (0, vertex) not in pairs, name
-    assert not any(roi in pair for roi in asked.frozen_rois for pair in pairs)
-    regions = [{(ATLAS.networks or ())[i], (ATLAS.networks or ())[j]} for i, j in pairs]
-    assert not any(name in both for name in asked.frozen_networks for both in regions)
-    if asked.within or asked.between:
-        allowed = [{name} for name in asked.within] + [set(both) for both in asked.between]
-        assert all(both in allowed for both in regions)
-    if asked.most is not None:
-        assert len(pairs) <= asked.most
-    if asked.keep_edges:
+    for name, roi in constraints.frozen_pairs:
+        assert (0, roi) not in pairs, name
+    assert not any(roi in pair for roi in constraints.frozen_rois for pair in pairs)
+    networks = [{(ATLAS.networks or ())[i], (ATLAS.networks or ())[j]} for i, j in pairs]
+    assert not any(name in both for name in constraints.frozen_networks for both in networks)
+    if constraints.within or constraints.between:
+        allowed = [{name} for name in constraints.within] + [set(both) for both in constraints.between]
+        assert all(both in allowed for both in networks)
+    if constraints.most is not None:
+        assert len(pairs) <= constraints.most
+    if constraints.keep_edges:
         assert len(result.added) == len(result.removed)
-    if asked.keep_connected:
+    if constraints.keep_connected:
         before, after = (nx.from_numpy_array(to_adjacency(each)) for each in (result.original, result.edges))
         assert nx.number_connected_components(after) <= nx.number_connected_components(before)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=30)
-@given(seed=st.integers(0, 1000), asked=constraints, classes=st.integers(2, 3))
-def test_constraints_are_never_violated(method: str, seed: int, asked: cg.Constraints, classes: int) -> None:
+@given(seed=st.integers(0, 1000), constraints=any_constraints, classes=st.integers(2, 3))
+def test_constraints_are_never_violated(method: str, seed: int, constraints: cg.Constraints, classes: int) -> None:
     data, box = small_data(seed, classes)
     try:
-        results = cg.find_counterfactuals(box, data, method, k=2, max_calls=60, constraints=asked)
-    except InputError as refusal:
-        assert "forbid the change of every pair" in str(refusal) or method == "moves"  # noqa: PT017 - either is right
+        results = cg.find_counterfactuals(box, data, method, k=2, max_calls=60, constraints=constraints)
+    except InputError as error:
+        assert "forbid the change of every pair" in str(error) or method == "moves"  # noqa: PT017 - both are correct
         return
     for result in results.found:
-        check(asked, result)
+        check(constraints, result)
         assert box(to_adjacency(result.edges)[None])[0] == result.counterfactual_label != result.original_label
-        if asked.cost is not None:
-            costs = asked.limits(result.original, ATLAS, data).costs
+        if constraints.cost is not None:
+            costs = constraints.limits(result.original, ATLAS, data).costs
             assert costs is not None
             assert result.cost == pytest.approx(costs[result.flips].sum())
     assert all(each.calls <= 60 * (1 + method.count("+")) for each in results)
 
 
 @pytest.mark.parametrize("method", cg.list_methods())
-def test_every_method_minds_the_costs(cohort: cg.GraphDataset, model: cg.Model, method: str) -> None:
+def test_every_method_reduces_the_cost(cohort: cg.GraphDataset, model: cg.Model, method: str) -> None:
     costs = np.exp(np.random.default_rng(0).normal(size=190))
-    free = cg.find_counterfactuals(model, cohort, method, runs=2)
-    cheap = cg.find_counterfactuals(model, cohort, method, runs=2, constraints=cg.Constraints(cost=costs))
-    usual = np.mean([costs[each.flips].sum() for each in free.found])
-    assert np.mean([each.cost for each in cheap.found]) < 0.95 * usual
+    unconstrained = cg.find_counterfactuals(model, cohort, method, runs=2)
+    with_costs = cg.find_counterfactuals(model, cohort, method, runs=2, constraints=cg.Constraints(cost=costs))
+    mean_cost = np.mean([costs[each.flips].sum() for each in unconstrained.found])
+    assert np.mean([each.cost for each in with_costs.found]) < 0.95 * mean_cost
 
 
-def test_a_cost_is_minimised_instead_of_the_count() -> None:
-    """One dear edge or two cheap ones: either changes the class."""
+def test_cost_is_minimised_instead_of_the_number_of_changes() -> None:
+    """One expensive edge or two cheap ones: both change the class."""
 
     def box(a: np.ndarray) -> np.ndarray:
         return (2 * a[:, 0, 1] + a[:, 2, 3] + a[:, 4, 5] >= 2).astype(int)
@@ -127,26 +127,26 @@ def test_a_cost_is_minimised_instead_of_the_count() -> None:
     graph, cost = np.zeros(15, dtype=bool), np.ones((N, N))
     cost[0, 1] = cost[1, 0] = 10
     plain = cg.find_counterfactual(box, graph, "ofs+obs", k=1)
-    dear = cg.Constraints(cost=cost)
-    cheap = [cg.find_counterfactual(box, graph, "ofs+obs", k=1, seed=seed, constraints=dear) for seed in range(8)]
+    costly = cg.Constraints(cost=cost)
+    cheap = [cg.find_counterfactual(box, graph, "ofs+obs", k=1, seed=seed, constraints=costly) for seed in range(8)]
     assert plain.distance == 1
     assert plain.cost is None
     assert min(each.cost or 0 for each in cheap) == 2
     assert {each.distance for each in cheap if each.cost == 2} == {2}
 
 
-def test_most_is_kept_even_if_nothing_is_found_then() -> None:
+def test_most_is_never_exceeded() -> None:
     def box(a: np.ndarray) -> np.ndarray:
         return (a.sum(axis=(1, 2)) >= 10).astype(int)
 
-    graph, asked = np.zeros(15, dtype=bool), [cg.Constraints(most=most) for most in (4, 5)]
-    results = [cg.find_counterfactual(box, graph, "ofs+obs", constraints=each) for each in asked]
+    graph, constraints = np.zeros(15, dtype=bool), [cg.Constraints(most=most) for most in (4, 5)]
+    results = [cg.find_counterfactual(box, graph, "ofs+obs", constraints=each) for each in constraints]
     assert [each.found for each in results] == [False, True]
 
 
-def test_what_was_asked_is_kept_with_the_result(cohort: cg.GraphDataset, model: cg.Model) -> None:
-    asked = cg.Constraints(only="removed", frozen_rois=[cohort.atlas.names[0]], cost=np.ones(190))
-    [result] = cg.find_counterfactuals(model, cohort.subset([3]), "ofs+obs", dataset=cohort, constraints=asked)
+def test_result_contains_its_constraints(cohort: cg.GraphDataset, model: cg.Model) -> None:
+    constraints = cg.Constraints(only="removed", frozen_rois=[cohort.atlas.names[0]], cost=np.ones(190))
+    [result] = cg.find_counterfactuals(model, cohort.subset([3]), "ofs+obs", dataset=cohort, constraints=constraints)
     described = result.parameters["constraints"]
     assert described["only"] == "removed"
     assert described["frozen_rois"] == [cohort.atlas.names[0]]
@@ -183,13 +183,13 @@ def test_what_was_asked_is_kept_with_the_result(cohort: cg.GraphDataset, model: 
         ({"cost": np.triu(np.ones((6, 6)))}, "must be symmetric"),
     ],
 )
-def test_bad_constraints_are_refused(options: dict[str, Any], message: str) -> None:
+def test_invalid_constraints_raise(options: dict[str, Any], message: str) -> None:
     data, box = small_data(1, 2)
     with pytest.raises((InputError, NotFoundError), match=message):
         cg.find_counterfactuals(box, data, "ofs+obs", constraints=cg.Constraints(**options))
 
 
-def test_constraints_that_need_an_atlas_or_data_say_so() -> None:
+def test_missing_atlas_or_dataset_raises() -> None:
     graph = np.zeros(15, dtype=bool)
     for options, message in (
         ({"within": ["front"]}, "is not an ROI, and the atlas has no lobes or networks"),
@@ -202,23 +202,23 @@ def test_constraints_that_need_an_atlas_or_data_say_so() -> None:
 
 
 @pytest.mark.parametrize("kind", ["length", "random"])
-def test_few_changes_that_are_cheap_are_found(kind: str) -> None:
+def test_cost_and_most_can_be_combined(kind: str) -> None:
     data = cg.make_cohort(n_subjects=24, n_rois=30)
     box = LinearSVC().fit(data.edges, data.labels)
     random = np.random.default_rng(0).random(435) + 0.1
     most = 1 + max(cg.optimal_counterfactual(box, graph).distance or 0 for graph in data.edges)
-    asked = cg.Constraints(cost=random if kind == "random" else kind, most=most)
-    results = cg.find_counterfactuals(box, data, constraints=asked)
+    constraints = cg.Constraints(cost=random if kind == "random" else kind, most=most)
+    results = cg.find_counterfactuals(box, data, constraints=constraints)
     assert len(results.found) >= 23
     assert all((each.distance or 0) <= most for each in results.found)
     if kind == "random":
-        counted = [random[each.flips].sum() for each in cg.find_counterfactuals(box, data)]
-        assert np.mean([each.cost or 0 for each in results.found]) < np.mean(counted)
+        unconstrained = [random[each.flips].sum() for each in cg.find_counterfactuals(box, data)]
+        assert np.mean([each.cost or 0 for each in results.found]) < np.mean(unconstrained)
 
 
 @settings(max_examples=60)
 @given(st.integers(0, 9999), st.integers(1, 3))
-def test_the_cheapest_of_few_is_found_where_all_can_be_asked(seed: int, most: int) -> None:
+def test_minimum_cost_is_found_if_all_candidates_can_be_classified(seed: int, most: int) -> None:
     rng = np.random.default_rng(seed)
     weights, costs, graph = rng.normal(size=10), rng.random(10) + 0.1, rng.random(10) < 0.5
     shift = weights @ graph + rng.choice([-1, 1]) * rng.random()
@@ -228,40 +228,40 @@ def test_the_cheapest_of_few_is_found_where_all_can_be_asked(seed: int, most: in
 
     sets = [np.array(each) for size in range(1, most + 1) for each in combinations(range(10), size)]
     flipped = [graph ^ np.isin(np.arange(10), each) for each in sets]
-    crosses = box(np.array(flipped)) != box(graph[None])[0]
-    cheapest = min((costs[each].sum() for each, does in zip(sets, crosses, strict=True) if does), default=None)
+    changes_class = box(np.array(flipped)) != box(graph[None])[0]
+    cheapest = min((costs[each].sum() for each, flip in zip(sets, changes_class, strict=True) if flip), default=None)
     result = cg.find_counterfactual(
         cg.Oracle(box, input="edges"), graph, constraints=cg.Constraints(cost=costs, most=most), max_calls=1500
     )
     assert result.cost == (None if cheapest is None else pytest.approx(cheapest))
 
 
-def test_constraints_of_another_kind_are_refused(cohort: cg.GraphDataset, model: cg.Model) -> None:
+def test_constraints_of_another_type_raise(cohort: cg.GraphDataset, model: cg.Model) -> None:
     with pytest.raises(InputError, match=r"constraints must be Constraints\(...\), not \{'only': 'added'\}"):
         cg.find_counterfactuals(model, cohort, constraints={"only": "added"})
     atlas = cg.Atlas(["a", "b", "c"], coordinates=[[0, 0, 0], [1, 1, 1], [1, 1, 1]])
-    twins = cg.GraphDataset([[1, 0, 1], [0, 1, 1]], [0, 1], atlas=atlas)
+    same_position = cg.GraphDataset([[1, 0, 1], [0, 1, 1]], [0, 1], atlas=atlas)
     with pytest.raises(InputError, match="b and c have the same"):
-        cg.find_counterfactuals(lambda a: np.zeros(len(a)), twins, constraints=cg.Constraints(cost="length"))
+        cg.find_counterfactuals(lambda a: np.zeros(len(a)), same_position, constraints=cg.Constraints(cost="length"))
 
 
-# Whole moves
+# Method "moves": all changes of a move together
 
 
-def test_a_cheap_move_that_is_too_large_does_not_hide_a_dear_one() -> None:
+def test_moves_skips_cheap_moves_with_too_many_changes() -> None:
     graph, cost = np.zeros((7, 7), int), np.full((7, 7), 0.1)
     for a, b in [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (5, 6)]:
         graph[a, b] = graph[b, a] = 1
     cost[5, 6] = cost[6, 5] = 50
-    for asked in (cg.Constraints(most=1), cg.Constraints(most=1, cost=cost)):
+    for constraints in (cg.Constraints(most=1), cg.Constraints(most=1, cost=cost)):
         result = cg.find_counterfactual(
-            lambda a: ((a[:, 0, 1] == 1) & (a[:, 5, 6] == 1)).astype(int), graph, "moves", constraints=asked
+            lambda a: ((a[:, 0, 1] == 1) & (a[:, 5, 6] == 1)).astype(int), graph, "moves", constraints=constraints
         )
         assert result.removed == [(5, 6)]
 
 
-def test_moves_leave_half_of_the_budget_for_several_at_once(cohort: cg.GraphDataset) -> None:
-    """No move is enough alone: all edges but a few have to go."""
+def test_moves_reserves_half_of_the_budget_for_combinations(cohort: cg.GraphDataset) -> None:
+    """No single move changes the class: almost all edges must be removed."""
     graph = cohort.edges[0]
     oracle = cg.Oracle(lambda edges: (edges.sum(axis=1) > 0.2 * graph.sum()).astype(int), input="edges")
     moves = len(vocabulary(graph, cohort.atlas))
@@ -269,21 +269,21 @@ def test_moves_leave_half_of_the_budget_for_several_at_once(cohort: cg.GraphData
     assert result.found
 
 
-def test_moves_are_whole_and_said(cohort: cg.GraphDataset, model: cg.Model) -> None:
+def test_moves_are_complete_and_in_the_sentence(cohort: cg.GraphDataset, model: cg.Model) -> None:
     results = cg.find_counterfactuals(model, cohort, "moves")
     assert results.found
     for result in results.found:
         assert result.moves
-        said = np.unique(np.concatenate([move.flips for move in result.moves]))
-        np.testing.assert_array_equal(said, result.flips)
+        flips = np.unique(np.concatenate([move.flips for move in result.moves]))
+        np.testing.assert_array_equal(flips, result.flips)
         for move in result.moves:
             assert move.words.removeprefix("all connections") in result.sentence
             assert (result.original[move.flips] == (move.change == "removed")).all()
         assert cg.Counterfactual.from_dict(result.to_dict(), result.atlas).sentence == result.sentence
 
 
-def test_a_box_that_counts_a_region_is_answered_with_that_region() -> None:
-    """All connections of r2 are what this box looks at."""
+def test_classifier_that_depends_on_one_roi_is_explained_by_that_roi() -> None:
+    """This black box depends only on the connections of r2."""
     edges = random_graphs(1, N, 0, 0.9)
     data = cg.GraphDataset(edges, [0], classes=("a", "b"), atlas=ATLAS)
     [result] = cg.find_counterfactuals(lambda a: (a[:, 2].sum(axis=1) == 0).astype(int), data, "moves")
@@ -291,7 +291,7 @@ def test_a_box_that_counts_a_region_is_answered_with_that_region() -> None:
     assert result.sentence.startswith("graph 0 is classified as a. If all connections of r2 (")
 
 
-def test_a_few_wrong_answers_do_not_end_a_search_in_moves(cohort: cg.GraphDataset, model: cg.Model) -> None:
+def test_moves_tolerates_some_wrong_answers(cohort: cg.GraphDataset, model: cg.Model) -> None:
     rng = np.random.default_rng(0)
 
     def noisy(edges: np.ndarray) -> np.ndarray:
@@ -301,8 +301,8 @@ def test_a_few_wrong_answers_do_not_end_a_search_in_moves(cohort: cg.GraphDatase
     assert len(results.found) >= 20
 
 
-def test_moves_that_are_not_needed_are_taken_back() -> None:
-    """No single move does what this box wants, so moves are made until it changes; those that are left are needed."""
+def test_moves_reverts_unnecessary_moves() -> None:
+    """No single move changes the class, so moves are combined; all moves of the result are necessary."""
     graph = np.zeros((6, 6), dtype=int)
     for i, j in ((0, 1), (0, 2), (3, 4), (3, 5), (1, 4), (2, 5)):
         graph[i, j] = graph[j, i] = 1
@@ -313,25 +313,25 @@ def test_moves_that_are_not_needed_are_taken_back() -> None:
         return ((a[:, 0].sum(axis=1) == 0) & (a[:, 3].sum(axis=1) == 0)).astype(int)
 
     distances = [each.distance for each in cg.find_counterfactuals(box, data, "moves", runs=20).found]
-    assert {*distances} <= {4, 6}, "r0 and r3, or one of them and the neighbours of the other; never five"
+    assert {*distances} <= {4, 6}, "r0 and r3, or one of them and the neighbours of the other; never 5 changes"
     assert 4 in distances
 
 
-def test_what_lies_outside_the_cohort_is_called_outlying() -> None:
-    """Nine graphs that differ in a pair or two, and counterfactuals as near, or far away."""
+def test_plausibility_marks_outliers() -> None:
+    """Nine graphs that differ in one or two pairs, one near counterfactual and one outlier."""
     edges = np.eye(9, 15, dtype=bool)
     data = cg.GraphDataset(edges, [0] * 5 + [1] * 4, atlas=ATLAS)
 
-    def changed(flips: list[int]) -> cg.Counterfactual:
+    def counterfactual(flips: list[int]) -> cg.Counterfactual:
         return cg.Counterfactual(edges[0], np.array(flips), 0, 1, {}, "x", {}, "finished")
 
-    near, far = cg.plausibility(cg.Counterfactuals([changed([0]), changed(list(range(9, 15)))]), data)["outlying"]
+    results = cg.Counterfactuals([counterfactual([0]), counterfactual(list(range(9, 15)))])
+    near, far = cg.plausibility(results, data)["outlying"]
     assert (near, far) == (0, 1)
 
 
-def test_the_closest_single_move_is_found() -> None:
+def test_moves_finds_the_closest_single_move() -> None:
     data, box = small_data(4, 2)
-    from countergraph.results.vocabulary import vocabulary
 
     for result in cg.find_counterfactuals(box, data, "moves"):
         singles = []
@@ -344,16 +344,16 @@ def test_the_closest_single_move_is_found() -> None:
             assert result.distance == min(singles)
 
 
-def test_overlapping_moves_say_how_many_connections_they_are() -> None:
-    said = [("added", "all connections of A", 3), ("added", "all connections of B", 3)]
-    assert "of B (3) existed, 5 connections in all, X would" in moves_sentence("X", "TD", "ASD", said, 5)
-    assert "of B (3) existed, X would" in moves_sentence("X", "TD", "ASD", said, 6)
-    one = [("removed", "all connections of A", 1), ("added", "all connections of B", 1)]
+def test_sentence_of_overlapping_moves_contains_the_total() -> None:
+    moves = [("added", "all connections of A", 3), ("added", "all connections of B", 3)]
+    assert "of B (3) existed, 5 connections in all, X would" in moves_sentence("X", "TD", "ASD", moves, 5)
+    assert "of B (3) existed, X would" in moves_sentence("X", "TD", "ASD", moves, 6)
+    single = [("removed", "all connections of A", 1), ("added", "all connections of B", 1)]
     words = "If the only connection of A did not exist and the only missing connection of B existed, X would"
-    assert words in moves_sentence("X", "TD", "ASD", one, 2)
+    assert words in moves_sentence("X", "TD", "ASD", single, 2)
 
 
-def test_coarse_regions_are_named_as_in_a_sentence() -> None:
+def test_names_of_networks_in_a_sentence() -> None:
     assert between_networks("Frontal lobe", "Zone 3") == "between the frontal lobe and zone 3"
     assert between_networks("V1", "V1") == "within V1"
     assert between_networks("Frontal Pole", "The rest") == "between the Frontal Pole and the rest"
@@ -363,22 +363,22 @@ def test_coarse_regions_are_named_as_in_a_sentence() -> None:
     assert between_networks("1", "2") == "between network 1 and network 2"
 
 
-def test_whole_moves_try_both_directions() -> None:
-    """A class that only additions leave: whatever move is drawn first, it is found."""
+def test_moves_tries_additions_and_removals() -> None:
+    """Only additions change the class; the search finds them for every seed."""
     data = cg.make_cohort(n_subjects=12, n_rois=20, seed=1)
-    usual = data.edges.sum(axis=1).max()
-    dense = cg.Oracle(lambda edges: (edges.sum(axis=1) > 1.6 * usual).astype(int), input="edges")
+    largest = data.edges.sum(axis=1).max()
+    dense = cg.Oracle(lambda edges: (edges.sum(axis=1) > 1.6 * largest).astype(int), input="edges")
     for seed in range(4):
         results = cg.find_counterfactuals(dense, data, "moves", seed=seed)
         assert len(results.found) == len(data)
 
 
-def test_between_a_region_and_a_coarse_one() -> None:
+def test_between_an_roi_and_a_network() -> None:
     data, _ = small_data(1, 2)
-    asked = cg.Constraints(between=[("r0", "back")])
-    allowed = asked.limits(data.edges[0], ATLAS, data).allowed
+    constraints = cg.Constraints(between=[("r0", "back")])
+    allowed = constraints.limits(data.edges[0], ATLAS, data).allowed
     assert allowed is not None
     ends = {frozenset(pair) for pair in pairs_at(np.flatnonzero(allowed), N)}
     assert ends == {
-        frozenset((0, vertex)) for vertex, part in enumerate(ATLAS.networks or ()) if part == "back" and vertex
+        frozenset((0, roi)) for roi, network in enumerate(ATLAS.networks or ()) if network == "back" and roi
     }

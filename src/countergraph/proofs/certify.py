@@ -101,7 +101,9 @@ def _search_radius(
     """Classify all graphs between two radii, nearest first: the first counterfactual, the radius proven, the calls."""
     n_pairs, calls = result.original.size, 0
     if sum(comb(n_pairs, size) for size in range(1, radius + 1)) > MAX_CALLS:
-        raise TooManyCallsError(f"a radius of {radius} among {n_pairs} pairs takes more than {MAX_CALLS:,} calls")
+        raise TooManyCallsError(
+            f"a radius of {radius} among {n_pairs} pairs takes more than {MAX_CALLS:,} calls; use a smaller radius"
+        )
     for size in range(known + 1, radius + 1):
         for batch in _batches(combinations(range(n_pairs), size), n_pairs):
             calls += len(batch)

@@ -169,7 +169,9 @@ def _phases(
         if record.best is None:
             break
         if np.unique(record.best).size != record.best.size:
-            raise SearchError(f"the search {phase.name!r} asked about flips that name a pair twice")
+            raise SearchError(
+                f"the search {phase.name!r} must yield Ask(flips) with different pairs, but it yielded a pair twice"
+            )
     return spent
 
 
