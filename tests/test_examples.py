@@ -22,5 +22,5 @@ def test_the_example_runs_and_explains(example: Path) -> None:
 
 def test_there_is_one_for_each_kind_of_black_box() -> None:
     assert {path.stem for path in EXAMPLES} == {
-        f"own_{kind}" for kind in ("scikit_learn", "networkx", "torch", "program", "service")
+        f"own_{kind}" for kind in ("scikit_learn", "networkx", "torch", "program", "service", "confounds")
     }

@@ -44,7 +44,7 @@ DIFFERENCES = """### Differences from the paper
   unknown. We count both phases.
 - **graph2vec, sub2vec and the autoencoder** are not the same black boxes as in the paper: neither its trained models
   nor the number of neighbours of its KNN is published. Our black boxes have the settings of the paper and are
-  deterministic (exact inference instead of sampling). The number of neighbours alone, from 1 to 25, changes the
+  deterministic (exact inference instead of sampling). The number of neighbours (1 to 25), changes the
   median distance of the autoencoder and of sub2vec by a factor of more than ten (next table).
 - **The order of the black boxes could not be reproduced.** In the paper, contrast subgraphs and the autoencoder have
   much shorter counterfactuals than graph2vec and sub2vec. Here the counterfactuals of contrast subgraphs are also
