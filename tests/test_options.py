@@ -101,6 +101,26 @@ def test_describe_contains_what_determines_the_result() -> None:
     }
 
 
+def test_the_number_of_walks() -> None:
+    """A walk that reaches the complete graph without a counterfactual fails; then the next one starts."""
+
+    def exactly_twelve_edges(edges: np.ndarray) -> np.ndarray:
+        return (edges.sum(axis=1) == 12).astype(int)
+
+    oracle = cg.Oracle(exactly_twelve_edges, input="edges")
+    graphs = np.tile(np.arange(36) < 10, (1, 1))
+    calls = {
+        walks: cg.find_counterfactuals(oracle, graphs, "ofs", k=7, walks=walks, seed=4, confirm=False)[0].calls
+        for walks in (1, 2, 8)
+    }
+    assert calls[1] < calls[2] < calls[8]
+    literal = cg.SearchOptions("ofs+obs", walks=1)
+    assert literal.describe()["walks"] == 1
+    assert "walks" not in cg.SearchOptions("ofs+obs").describe(), "results of the default stay comparable"
+    with pytest.raises(InputError, match="walks must be an integer of at least 1, not 0"):
+        cg.SearchOptions(walks=0)
+
+
 def test_one_result_means_one_run() -> None:
     with pytest.raises(InputError, match="find_counterfactual returns one result, so runs must be 1"):
         cg.find_counterfactual(ORACLE, GRAPHS[0], runs=2)

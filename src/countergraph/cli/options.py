@@ -79,6 +79,7 @@ class SearchFlags:
     seed: Annotated[int, typer.Option(help="The seed; the same seed gives the same results.")] = 0
     k: Annotated[int, typer.Option(help="The number of pairs changed in one step.")] = 5
     max_calls: Annotated[int, typer.Option(help="The maximum number of calls of each phase.")] = 2000
+    walks: Annotated[int, typer.Option(help="The number of random walks of OFS and DFS; 1 in the paper.")] = 8
     target: Annotated[str | None, typer.Option(help="The class to reach; by default any other class.")] = None
     scores: Annotated[bool, typer.Option("--scores", help="Let 'learned' use the probabilities of the model.")] = False
     confirm: Annotated[bool, typer.Option(help="Classify each result a second time; 'learned' always does.")] = True
@@ -117,6 +118,7 @@ class SearchFlags:
             "seed": self.seed,
             "k": self.k,
             "max_calls": self.max_calls,
+            "walks": self.walks,
             "target": _label(self.target, data),
             "scores": self.scores,
             "confirm": self.confirm,

@@ -5,7 +5,7 @@ Differences from the paper, which does not define what happens when no pair is l
 - When there is no pair left to add (or to remove), all further changes are removals (or additions). The steps then
   double, because additions and removals can no longer be balanced.
 - When there is no pair left at all, the walk has failed. With the rule published for the ASD cohort, 5% of the walks
-  fail. The search then starts another walk, up to `MAX_WALKS`, while the budget lasts.
+  fail. The search then starts another walk, up to the option ``walks``, while the budget lasts.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ from countergraph.graphs.pairs import Bits, Floats
 from countergraph.search.parts.sampling import weighted_sample
 from countergraph.search.parts.weights import selection_weights
 from countergraph.search.protocol import Ask, Flips, Search, Task
-
-MAX_WALKS = 8
-"""The number of random walks to try; the paper has 1."""
 
 
 def oblivious_forward(task: Task, start: Flips) -> Search:
@@ -35,7 +32,7 @@ def data_driven_forward(task: Task, start: Flips) -> Search:
 
 def _random_walks(task: Task, weights: Floats | None = None) -> Search:
     max_changes, weights = task.k * task.max_calls, task.addition_weights(weights)
-    for _ in range(MAX_WALKS):
+    for _ in range(task.options.walks):
         # All changes of a walk are drawn in advance, each pair at most once: a candidate is a prefix of them.
         additions = weighted_sample(task.additions, max_changes, task.rng, weights)
         removals = weighted_sample(task.removals, max_changes, task.rng, weights)

@@ -39,6 +39,7 @@ class SearchKeywords(TypedDict, total=False):
     seed: int
     target: Label | None
     runs: int | Sequence[int]
+    walks: int
     time_limit: float | None
     constraints: ConstraintsLike | None
     scores: bool
@@ -66,6 +67,8 @@ class SearchOptions:
     runs
         The number of independent searches per graph, or the numbers of the runs: ``runs=[3]`` is the fourth of
         ``runs=4``, except for ``"learned"``, whose searches learn from each other.
+    walks
+        The number of random walks of OFS and DFS, while the budget lasts; 1 as in the paper.
     time_limit
         Seconds after which all searches stop with their best results.
     constraints
@@ -86,14 +89,15 @@ class SearchOptions:
     seed: int = 0
     target: Label | None = None
     runs: int | Sequence[int] = 1
+    walks: int = 8
     time_limit: float | None = None
     constraints: ConstraintsLike | None = None
     scores: bool = False
     confirm: bool = True
 
     def __post_init__(self) -> None:
-        check_integers(k=(self.k, 1), max_calls=(self.max_calls, 1), seed=(self.seed, 0))
-        for name in ("k", "max_calls", "seed"):
+        check_integers(k=(self.k, 1), max_calls=(self.max_calls, 1), seed=(self.seed, 0), walks=(self.walks, 1))
+        for name in ("k", "max_calls", "seed", "walks"):
             object.__setattr__(self, name, int(getattr(self, name)))
         if self.target is not None and not isinstance(self.target, str):
             check_integers(target=(self.target, -sys.maxsize))
