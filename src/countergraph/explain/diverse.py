@@ -17,7 +17,7 @@ from countergraph.results.plottable import Plottable
 from countergraph.results.wording import count
 
 TOLERANCE = 1e-12
-"""Smallest gain in diversity that counts as an improvement; prevents infinite loops of exchanges due to rounding errors."""
+"""Smallest gain in diversity that counts as an improvement; prevents infinite loops due to rounding errors."""
 
 
 def jaccard_distance(first: Counterfactual, second: Counterfactual) -> float:
