@@ -38,9 +38,7 @@ def main() -> None:
         exporting = time.perf_counter() - began
         size = store.path.stat().st_size / 2**20
         print(f"{count:,} rows, {size:.0f} MB: {1e6 * adding / count:.0f} µs to add one row")
-        print(
-            f"  find missing searches in {len(settings) * GRAPHS // UNIT} units ({missing} missing): {checking:.2f} s"
-        )
+        print(f"  find missing searches, {len(settings) * GRAPHS // UNIT} units ({missing} missing): {checking:.2f} s")
         print(f"  export to CSV: {exporting:.1f} s; memory of both: {_megabytes() - before:.0f} MB more\n")
 
 
