@@ -1,4 +1,4 @@
-"""Laws that every method obeys, on any small graph and any black box."""
+"""Property tests for all methods, on random small graphs and black boxes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Box = Callable[[Edges], np.ndarray]
 
 
 class Recorder:
-    """A black box that keeps what it was asked."""
+    """A black box that records the graphs it classifies."""
 
     def __init__(self, box: Box) -> None:
         self.box = box
@@ -53,7 +53,7 @@ def constant(seed: int) -> Box:
 
 
 def hashed(seed: int) -> Box:
-    """As good as random, and yet the same graph always gets the same answer."""
+    """Classify by a hash of the edges: pseudorandom, but deterministic."""
     return lambda edges: np.array([crc32(row.tobytes(), seed) % 2 for row in edges])
 
 
@@ -62,15 +62,17 @@ boxes = st.builds(
 )
 graphs = st.lists(st.booleans(), min_size=PAIRS, max_size=PAIRS).map(np.array)
 methods = st.sampled_from(cg.list_methods())
-ALONE = [method for method in cg.list_methods() if not parse_method(method).is_joint]
+INDEPENDENT = [method for method in cg.list_methods() if not parse_method(method).is_joint]
 ONLY_UNDOING = [
-    method for method in ALONE if "+" in method and all(each.only_undoes for each in parse_method(method).phases[1:])
+    method
+    for method in INDEPENDENT
+    if "+" in method and all(each.only_undoes for each in parse_method(method).phases[1:])
 ]
 
 
 @given(methods, boxes, graphs, st.integers(1, 40), st.integers(1, 60), st.integers(0, 99), st.booleans())
 @settings(max_examples=300)
-def test_laws_of_one_search(
+def test_properties_of_one_search(
     method: str, box: Box, graph: Edges, k: int, max_calls: int, seed: int, confirm: bool
 ) -> None:
     recorder = Recorder(box)
@@ -78,19 +80,19 @@ def test_laws_of_one_search(
     own = box(graph[None])[0]
 
     assert result.original_label == own
-    assert result.calls == len(recorder.seen) == sum(result.calls_by_phase.values()), "every question is counted"
+    assert result.calls == len(recorder.seen) == sum(result.calls_by_phase.values()), "every call is counted"
     assert list(result.calls_by_phase) == method.split("+")
-    assert all(calls <= max_calls for calls in result.calls_by_phase.values()), "within the budget, in each phase"
-    own_questions = 2 if confirm or method not in ALONE else 1
-    assert recorder.seen.count(graph.tobytes()) <= own_questions, "the graph itself is asked once, and to confirm"
+    assert all(calls <= max_calls for calls in result.calls_by_phase.values()), "each phase stays within the budget"
+    calls_of_graph = 2 if confirm or method not in INDEPENDENT else 1
+    assert recorder.seen.count(graph.tobytes()) <= calls_of_graph, "the graph is classified once, and to confirm"
     if not result.found:
         assert (result.distance, result.added, result.removed, result.adjacency) == (None, [], [], None)
         return
 
     assert result.edges is not None
     assert result.adjacency is not None
-    assert box(result.edges[None])[0] == result.counterfactual_label != own, "it is a counterfactual"
-    assert result.edges.tobytes() in recorder.seen, "and was asked about"
+    assert box(result.edges[None])[0] == result.counterfactual_label != own, "the result is a counterfactual"
+    assert result.edges.tobytes() in recorder.seen, "the result was classified"
     assert result.distance == len(result.added) + len(result.removed) == (result.edges ^ graph).sum() > 0
     for i, j in result.added:
         assert i < j
@@ -99,34 +101,37 @@ def test_laws_of_one_search(
         assert i < j
         assert result.adjacency[i, j] == 0
     calls, distances = zip(*result.trace, strict=True)
-    assert list(calls) == sorted(calls), "the trace goes forward"
-    assert list(distances) == sorted(distances, reverse=True), "and never away from the graph"
+    assert list(calls) == sorted(calls), "the calls in the trace increase"
+    assert list(distances) == sorted(distances, reverse=True), "the distances in the trace decrease"
     assert distances[-1] == result.distance
     assert calls[-1] <= result.calls
 
 
 @given(
-    st.sampled_from(ALONE), boxes, st.integers(1, 5), st.integers(1, 3), st.integers(0, 9), st.permutations(range(6))
+    st.sampled_from(INDEPENDENT),
+    boxes,
+    st.integers(1, 5),
+    st.integers(1, 3),
+    st.integers(0, 9),
+    st.permutations(range(6)),
 )
 @settings(max_examples=60)
-def test_lockstep_is_the_same_as_one_by_one(
-    method: str, box: Box, k: int, runs: int, seed: int, order: list[int]
-) -> None:
+def test_lockstep_equals_one_by_one(method: str, box: Box, k: int, runs: int, seed: int, order: list[int]) -> None:
     some = random_graphs(6, N, seed=seed)[order]
     options = {"method": method, "dataset": DATA, "k": k, "max_calls": 40, "seed": seed}
     together = cg.find_counterfactuals(Recorder(box), some, runs=runs, **options)
     assert [(each.graph_index, each.run) for each in together] == [(i, r) for i in range(6) for r in range(runs)]
     for graph, result in zip(some, together[::runs], strict=True):
-        alone = cg.find_counterfactual(Recorder(box), graph, **options)
-        place = dict.fromkeys(("graph_index", "subject", "sentence"))
-        assert alone.to_dict() | place == result.to_dict() | place
+        single = cg.find_counterfactual(Recorder(box), graph, **options)
+        ignored = dict.fromkeys(("graph_index", "subject", "sentence"))
+        assert single.to_dict() | ignored == result.to_dict() | ignored
 
 
 @given(
     st.sampled_from(["ofs+obs", "dfs+dbs", "ds+lbs", "bisect+ddmin", "learned+ddmin"]), boxes, graphs, st.integers(0, 9)
 )
 @settings(max_examples=80)
-def test_a_finished_backward_search_is_1_minimal(method: str, box: Box, graph: Edges, seed: int) -> None:
+def test_results_of_finished_backward_searches_are_1_minimal(method: str, box: Box, graph: Edges, seed: int) -> None:
     result = cg.find_counterfactual(Recorder(box), graph, method, DATA, seed=seed)
     if result.stopped != "finished" or result.edges is None:
         return
@@ -138,9 +143,9 @@ def test_a_finished_backward_search_is_1_minimal(method: str, box: Box, graph: E
 
 @given(st.sampled_from(ONLY_UNDOING), boxes, graphs, st.integers(0, 9))
 @settings(max_examples=60)
-def test_backward_never_moves_away(method: str, box: Box, graph: Edges, seed: int) -> None:
-    ahead, _ = method.split("+")
-    first = cg.find_counterfactual(Recorder(box), graph, ahead, DATA, seed=seed)
+def test_backward_search_never_increases_the_distance(method: str, box: Box, graph: Edges, seed: int) -> None:
+    forward, _ = method.split("+")
+    first = cg.find_counterfactual(Recorder(box), graph, forward, DATA, seed=seed)
     both = cg.find_counterfactual(Recorder(box), graph, method, DATA, seed=seed)
     assert first.found == both.found
     if first.distance is not None and both.distance is not None:
@@ -150,46 +155,46 @@ def test_backward_never_moves_away(method: str, box: Box, graph: Edges, seed: in
 
 @given(st.permutations(range(N)), boxes, graphs)
 @settings(max_examples=60)
-def test_renaming_regions_renames_the_answer(order: list[int], box: Box, graph: Edges) -> None:
-    """For the search that tosses no coins; the others toss different ones for a renamed graph."""
+def test_permuting_rois_permutes_the_result(order: list[int], box: Box, graph: Edges) -> None:
+    """Only for the deterministic search: the others draw different random numbers for a permuted graph."""
     from countergraph.graphs.pairs import pair_position, pairs_at
 
     ends = np.array(pairs_at(np.arange(PAIRS), N))
     new = pair_position(np.array(order)[ends[:, 0]], np.array(order)[ends[:, 1]], N)
 
-    def rename(edges: Edges) -> Edges:
-        renamed = np.empty_like(edges)
-        renamed[..., new] = edges
-        return renamed
+    def permute(edges: Edges) -> Edges:
+        permuted = np.empty_like(edges)
+        permuted[..., new] = edges
+        return permuted
 
-    def box_of_renamed(edges: Edges) -> np.ndarray:
+    def box_of_permuted(edges: Edges) -> np.ndarray:
         return box(edges[:, new])
 
-    data = cg.GraphDataset(rename(DATA.edges), DATA.labels, DATA.names, DATA.classes)
+    data = cg.GraphDataset(permute(DATA.edges), DATA.labels, DATA.names, DATA.classes)
     plain = cg.find_counterfactual(Recorder(box), graph, "ds", DATA)
-    other = cg.find_counterfactual(Recorder(box_of_renamed), rename(graph), "ds", data)
+    other = cg.find_counterfactual(Recorder(box_of_permuted), permute(graph), "ds", data)
     assert plain.distance == other.distance
     assert plain.calls == other.calls
     if plain.edges is not None and other.edges is not None:
-        assert (rename(plain.edges) == other.edges).all()
+        assert (permute(plain.edges) == other.edges).all()
 
 
 @pytest.mark.parametrize("method", cg.list_methods())
-def test_every_method_tells_a_finished_search_from_a_cut_one(method: str) -> None:
+def test_stopped_distinguishes_finished_and_exhausted_searches(method: str) -> None:
     graph = random_graphs(1, N, seed=5)[0]
     full = cg.find_counterfactual(Recorder(linear(3)), graph, method, DATA)
     assert full.stopped == "finished"
-    cut = cg.find_counterfactual(Recorder(constant(0)), graph, method, DATA, max_calls=4)
-    assert not cut.found
-    assert cut.stopped in ("max_calls", "not found")
-    kept_back = 0 if "+" in method else 1
-    assert cut.calls == 4 - kept_back, "the last phase keeps back a question to confirm what it finds"
+    exhausted = cg.find_counterfactual(Recorder(constant(0)), graph, method, DATA, max_calls=4)
+    assert not exhausted.found
+    assert exhausted.stopped in ("max_calls", "not found")
+    reserved = 0 if "+" in method else 1
+    assert exhausted.calls == 4 - reserved, "the last phase reserves one call to confirm its result"
 
 
 @pytest.mark.parametrize("method", cg.list_methods())
 @pytest.mark.parametrize("fill", [True, False])
 @pytest.mark.parametrize("n", [2, 3])
-def test_empty_and_complete_and_tiny_graphs(method: str, fill: bool, n: int) -> None:
+def test_empty_complete_and_tiny_graphs(method: str, fill: bool, n: int) -> None:
     pairs = n * (n - 1) // 2
     graph = np.full(pairs, fill)
     data = cg.GraphDataset(np.array([[True] * pairs, [False] * pairs]), [1, 0])
@@ -202,7 +207,7 @@ def test_empty_and_complete_and_tiny_graphs(method: str, fill: bool, n: int) -> 
     assert cg.find_counterfactual(Recorder(constant(1)), graph, method, data).stopped == "not found"
 
 
-def test_a_walk_takes_k_more_pairs_each_time_and_no_pair_twice() -> None:
+def test_random_walk_flips_k_new_pairs_per_step() -> None:
     seen: list[Edges] = []
 
     def box(edges: Edges) -> np.ndarray:
@@ -216,18 +221,18 @@ def test_a_walk_takes_k_more_pairs_each_time_and_no_pair_twice() -> None:
     for before, after in pairwise(changed):
         assert (after >= before).all()
     added = sum((changed[-1] & ~graph).tolist())
-    assert 90 < added < 185, "a fair coin between adding and removing"
+    assert 90 < added < 185, "additions and removals are equally likely"
 
 
 @pytest.mark.parametrize(
     "wrong",
     [np.array([-1]), np.array([28]), np.array([True] * 28), [0], np.array([[0]]), np.array([0.0]), np.uint64([0])],
 )
-def test_a_search_that_asks_about_no_pair_of_the_graph_is_refused(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_that_yields_invalid_flips_raises(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def bad(task: Task, start: Flips) -> Search:
         yield wrong if isinstance(wrong, Ask) else Ask(wrong)
 
-    monkeypatch.setitem(PHASES, "bad", Phase("bad", "forward", bad, "Bad", "asks about anything"))
+    monkeypatch.setitem(PHASES, "bad", Phase("bad", "forward", bad, "Bad", "yields invalid flips"))
     with pytest.raises(SearchError, match="the search 'bad' must yield Ask.flips., .* from 0 to 27"):
         cg.find_counterfactuals(Recorder(linear(0)), random_graphs(3, N, seed=0), "bad")
 

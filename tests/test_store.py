@@ -1,4 +1,4 @@
-"""The store itself: what is kept, what is shared, what is refused."""
+"""The store: rows, claims of several processes, migrations and invalid files."""
 
 from __future__ import annotations
 
@@ -25,40 +25,38 @@ from countergraph.store.setting import Setting
 from countergraph.store.store import Store
 
 SETTING = Setting("cohort", "cohort", "box", "ofs+obs")
+JOINT = replace(SETTING, method="learned")
 
 
-SHARED = replace(SETTING, method="learned")
-
-
-def a_row(graph: int, run: int = 0, stopped: str = "finished") -> Row:
+def make_row(graph: int, run: int = 0, stopped: str = "finished") -> Row:
     return Row(graph, run, 0, 1, 2, 7, '{"ofs": 7}', b"\1\0\0\0\5\0\0\0", b"", stopped)
 
 
-def test_two_owners_never_claim_the_same(store) -> None:
+def test_two_owners_never_claim_the_same_search(store) -> None:
     with Store(store.path) as other:
         assert store.claim(SETTING, range(3), range(2)) == [
             SearchKey(graph, run) for graph in range(3) for run in range(2)
         ]
         assert other.claim(SETTING, range(4), range(2)) == [SearchKey(3, 0), SearchKey(3, 1)]
-        store.add(SETTING, a_row(0))
+        store.add(SETTING, make_row(0))
         assert other.claim(SETTING, range(4), range(2)) == []
         other.claim(replace(SETTING, seed=1), range(1), range(1))
     assert store.claim(SETTING, range(4), range(2)) == [SearchKey(3, 0), SearchKey(3, 1)]
     assert store.missing(SETTING, range(2), range(2)) == [SearchKey(0, 1), SearchKey(1, 0), SearchKey(1, 1)]
 
 
-def test_searches_that_share_are_claimed_as_a_whole(store) -> None:
+def test_joint_runs_are_claimed_as_a_whole(store) -> None:
     with Store(store.path) as other:
-        everything = [SearchKey(graph, 0) for graph in range(3)]
-        store.add(SHARED, a_row(1))
-        assert store.claim(SHARED, range(3), range(1)) == everything
-        assert other.claim(SHARED, range(3), range(1)) == []
+        whole_run = [SearchKey(graph, 0) for graph in range(3)]
+        store.add(JOINT, make_row(1))
+        assert store.claim(JOINT, range(3), range(1)) == whole_run
+        assert other.claim(JOINT, range(3), range(1)) == []
         for graph in range(3):
-            store.add(SHARED, a_row(graph))
-        assert other.claim(SHARED, range(3), range(1)) == []
+            store.add(JOINT, make_row(graph))
+        assert other.claim(JOINT, range(3), range(1)) == []
 
 
-def test_the_claims_of_the_dead_are_taken_over(store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claims_of_ended_processes_are_taken_over(store, monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
         "import sys; from countergraph.store.store import Store, Setting\n"
         "import os; store = Store(sys.argv[1])\n"
@@ -66,70 +64,70 @@ def test_the_claims_of_the_dead_are_taken_over(store, monkeypatch: pytest.Monkey
     )
     subprocess.run([sys.executable, "-c", code, str(store.path)], check=True)
     assert store.claim(SETTING, range(2), [0]) == [SearchKey(0, 0), SearchKey(1, 0)]
-    # An owner on another machine is believed to live until its lease runs out.
-    with Store(store.path) as far:
-        far.owner = "elsewhere 1 x"
-        assert far.claim(replace(SETTING, seed=1), range(1), [0])
+    # A process on another machine cannot be checked: its claim is valid until it expires.
+    with Store(store.path) as remote:
+        remote.owner = "elsewhere 1 x"
+        assert remote.claim(replace(SETTING, seed=1), range(1), [0])
         assert not store.claim(replace(SETTING, seed=1), range(1), [0])
         now = time.time()
         monkeypatch.setattr(time, "time", lambda: now + store_module.CLAIM_SECONDS + 1)
         assert store.claim(replace(SETTING, seed=1), range(1), [0])
 
 
-def test_a_lease_is_renewed_while_its_owner_lives(store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claims_are_renewed_while_their_process_runs(store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "CLAIM_SECONDS", 0.2)
     store.owner = "elsewhere 1 x"
-    with Store(store.path) as other, store.alive():
+    with Store(store.path) as other, store.renewed_claims():
         store.claim(SETTING, range(1), [0])
         time.sleep(0.5)
         assert not other.claim(SETTING, range(1), [0])
 
 
-def test_a_row_is_kept_once_and_only_when_finished(store) -> None:
-    store.add(SETTING, a_row(0))
-    store.add(SETTING, a_row(0)._replace(distance=9))
+def test_rows_are_stored_once_and_only_if_finished(store) -> None:
+    store.add(SETTING, make_row(0))
+    store.add(SETTING, make_row(0)._replace(distance=9))
     assert [row["distance"] for row in store.rows()] == [2]
     for stopped in ("time_limit", "interrupted"):
         with pytest.raises(InputError, match="only finished searches can be stored"):
-            store.add(SETTING, a_row(1, stopped=stopped))
+            store.add(SETTING, make_row(1, stopped=stopped))
 
 
 @pytest.mark.parametrize("step", ["BEGIN IMMEDIATE", "DELETE FROM claims", "COMMIT", "ROLLBACK"])
-def test_ctrl_c_inside_a_transaction_leaves_nothing_open(store, step: str) -> None:
+def test_ctrl_c_inside_a_transaction_leaves_no_open_transaction(store, step: str) -> None:
     class Interrupting(sqlite3.Connection):
-        """Lets Ctrl-C come right after a step."""
+        """Raises KeyboardInterrupt after a statement."""
 
-        armed = False
+        active = False
 
         def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
             cursor = super().execute(statement, *values)
-            if self.armed and statement.startswith((step, "DELETE FROM claims")):
-                self.armed = step == "ROLLBACK" and not statement.startswith(step)
+            if self.active and statement.startswith((step, "DELETE FROM claims")):
+                self.active = step == "ROLLBACK" and not statement.startswith(step)
                 raise KeyboardInterrupt
             return cursor
 
-    with Store(store.path) as mine:
-        mine._database.close()
-        mine._database = sqlite3.connect(store.path, isolation_level=None, factory=Interrupting)
-        mine._database.armed = True
+    with Store(store.path) as other:
+        other._database.close()
+        other._database = sqlite3.connect(store.path, isolation_level=None, factory=Interrupting)
+        other._database.active = True
         with pytest.raises(KeyboardInterrupt):
-            mine.add(SETTING, a_row(0))
-        assert not mine._database.in_transaction
-        mine.add(SETTING, a_row(0))
-    assert store.count(SETTING) == store.count() == 1, "a row of this setting, not of a number that was rolled back"
+            other.add(SETTING, make_row(0))
+        assert not other._database.in_transaction
+        other.add(SETTING, make_row(0))
+    assert store.count(SETTING) == store.count() == 1, "the row has the id of the setting after the rollback"
     assert store.claim(SETTING, [0, 1], [0]) == [SearchKey(1, 0)]
 
 
-def test_many_processes_may_make_the_same_store(tmp_path: Path) -> None:
+def test_several_processes_can_create_the_same_store(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     code = "import sys; from countergraph.store.store import Store; Store(sys.argv[1]).close()"
-    made = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(4)]
-    assert [process.wait() for process in made] == [0] * 4
+    processes = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(4)]
+    assert [process.wait() for process in processes] == [0] * 4
 
 
-def test_other_files_are_refused(tmp_path: Path) -> None:
+def test_other_files_raise(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
-    text.write_text("not a database at all, but a file that somebody needs" * 20)
+    text.write_text("not a database, but a text file" * 20)
     with pytest.raises(FileError, match=r"notes\.txt: cannot be used as a store"):
         Store(text)
     other = tmp_path / "other.sqlite"
@@ -143,7 +141,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     assert text.read_text().startswith("not a database")
 
 
-def test_a_store_of_a_newer_version_is_refused(store) -> None:
+def test_store_of_a_newer_version_raises(store) -> None:
     with sqlite3.connect(store.path) as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
@@ -151,44 +149,44 @@ def test_a_store_of_a_newer_version_is_refused(store) -> None:
         Store(store.path)
 
 
-def test_a_store_of_an_older_version_is_migrated(store, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.add(SETTING, a_row(0))
+def test_store_of_an_older_version_is_migrated(store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.add(SETTING, make_row(0))
     later = (*store_module.MIGRATIONS, ("ALTER TABLE searches ADD COLUMN note TEXT DEFAULT 'old'",))
     monkeypatch.setattr(store_module, "MIGRATIONS", later)
     with Store(store.path) as migrated:
         assert [row["note"] for row in migrated.rows()] == ["old"]
-    broken = (*later, ("ALTER TABLE searches ADD COLUMN other TEXT", "nonsense"))
+    broken = (*later, ("ALTER TABLE searches ADD COLUMN other TEXT", "invalid statement"))
     monkeypatch.setattr(store_module, "MIGRATIONS", broken)
     with pytest.raises(FileError, match="cannot be used as a store"):
         Store(store.path)
     monkeypatch.setattr(store_module, "MIGRATIONS", later)
-    with Store(store.path) as whole:
-        assert "other" not in next(whole.rows())
+    with Store(store.path) as unchanged:
+        assert "other" not in next(unchanged.rows())
 
 
 @pytest.mark.parametrize("version", range(1, len(store_module.MIGRATIONS)))
-def test_a_store_of_every_older_version_is_as_good_as_new(
+def test_store_of_every_older_version_can_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:
-    path, whole = tmp_path / "old.sqlite", store_module.MIGRATIONS
-    monkeypatch.setattr(store_module, "MIGRATIONS", whole[:version])
+    path, migrations = tmp_path / "old.sqlite", store_module.MIGRATIONS
+    monkeypatch.setattr(store_module, "MIGRATIONS", migrations[:version])
     with Store(path) as old:
         insert(old, "settings", {"id": 1, "key": SETTING.key, **asdict(SETTING)})
-        insert(old, "searches", {"setting": 1, "seconds": 0.0, "finished_at": 0.0, **a_row(0)._asdict()})
-    monkeypatch.setattr(store_module, "MIGRATIONS", whole)
-    confirmed, limited = replace(SETTING, confirm=True), replace(SETTING, options='{"scores": true}')
+        insert(old, "searches", {"setting": 1, "seconds": 0.0, "finished_at": 0.0, **make_row(0)._asdict()})
+    monkeypatch.setattr(store_module, "MIGRATIONS", migrations)
+    confirmed, scored = replace(SETTING, confirm=True), replace(SETTING, options='{"scores": true}')
     with Store(path) as new:
         assert new.settings() == [SETTING]
         assert new.missing(SETTING, [0, 1], [0]) == [SearchKey(1, 0)]
-        for other in (confirmed, limited):
+        for other in (confirmed, scored):
             assert new.missing(other, [0], [0]) == [SearchKey(0, 0)]
-            new.add(other, a_row(0))
-        assert new.settings() == [SETTING, confirmed, limited]
+            new.add(other, make_row(0))
+        assert new.settings() == [SETTING, confirmed, scored]
         assert [row["cost"] for row in new.rows()] == [None, None, None]
 
 
 def insert(store: Store, table: str, values: dict[str, object]) -> None:
-    """Insert those values for which the table, as old as it is, has a column."""
+    """Insert the values for which the table has a column."""
     columns = {row[1] for row in store._database.execute(f"PRAGMA table_info({table})")}
     values = {name: value for name, value in values.items() if name in columns}
     store._database.execute(
@@ -196,8 +194,8 @@ def insert(store: Store, table: str, values: dict[str, object]) -> None:
     )
 
 
-def test_rows_of_another_version_of_countergraph_are_not_taken_for_ours(store) -> None:
-    store.add(replace(SETTING, version="0.0.1"), a_row(0))
+def test_rows_of_another_version_of_countergraph_are_not_used(store) -> None:
+    store.add(replace(SETTING, version="0.0.1"), make_row(0))
     assert store.missing(SETTING, range(1), range(1)) == [SearchKey(0, 0)]
 
 
@@ -222,10 +220,10 @@ def test_export_to_csv_and_parquet(store, model, cohort, tmp_path: Path) -> None
         export(store, tmp_path / "nowhere" / "rows.csv")
 
 
-def test_memory_stays_flat_however_many_rows(store, tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_number_of_rows(store, tmp_path: Path) -> None:
     with store._transaction():
         number = store._numbered(SETTING)
-        rows = ((number, *a_row(graph, run), 0.0, 0.0) for graph in range(2000) for run in range(10))
+        rows = ((number, *make_row(graph, run), 0.0, 0.0) for graph in range(2000) for run in range(10))
         values = ", ".join("?" * (len(Row._fields) + 3))
         store._database.executemany(
             f"INSERT INTO searches (setting, {store_module.COLUMNS}, seconds, finished_at) VALUES ({values})", rows
@@ -239,21 +237,21 @@ def test_memory_stays_flat_however_many_rows(store, tmp_path: Path) -> None:
     assert peak < 2 * 2**20
 
 
-def test_the_clock_runs_while_anybody_works(store, monkeypatch: pytest.MonkeyPatch) -> None:
-    for graph, (begun, end) in enumerate([(0, 10), (2, 6), (8, 14), (20, 21), (30, 90)]):
+def test_clock_time_counts_overlapping_work_once(store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for graph, (start, end) in enumerate([(0, 10), (2, 6), (8, 14), (20, 21), (30, 90)]):
         monkeypatch.setattr(time, "time", lambda end=end: 1e9 + end)
-        store.add(SETTING, a_row(graph), seconds=end - begun)
+        store.add(SETTING, make_row(graph), seconds=end - start)
     assert store.spent(SETTING, range(4), [0]) == pytest.approx((10 + 4 + 6 + 1, 14 + 1))
     assert store.spent(SETTING, [], [0]) == (0, 0)
 
 
-def test_flips_are_packed_small() -> None:
+def test_flips_are_stored_with_four_bytes_each() -> None:
     result = cg.find_counterfactual(LinearRule([[0, 1, 2]], [1.0], -1.0, 20), np.zeros(190, dtype=bool))
     row = Row.of(result, 4)
     assert row.flips is not None
     assert len(row.flips) == 4 * (result.distance or 0)
 
 
-def test_results_are_refused_for_another_cohort(store, cohort) -> None:
+def test_results_for_another_cohort_raise(store, cohort) -> None:
     with pytest.raises(InputError, match="the results are of the cohort cohort, but data is"):
         store.results(SETTING, cohort)

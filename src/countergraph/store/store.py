@@ -337,7 +337,8 @@ class Store:
         """
         if data.fingerprint != setting.cohort:
             raise InputError(
-                f"the results are of the cohort {setting.cohort}, but data is the cohort {data.fingerprint}"
+                f"the results are of the cohort {setting.cohort}, but data is the cohort {data.fingerprint}: pass the "
+                "dataset that was searched"
             )
         rows = self._database.execute(
             f"SELECT {COLUMNS} FROM searches WHERE setting = ? ORDER BY graph, run", (self._number(setting),)
