@@ -134,7 +134,9 @@ class Request:
 
     def classify(self, batch: Bits, numbers: Sequence[int]) -> Labels | Scored:
         """Call the black box with a batch of graphs, given the number of the job of each."""
-        subjects = [self._subject_key(self.job_position(number)[0]) for number in numbers]
+        subjects = None
+        if self.oracle.with_subjects:
+            subjects = [self._subject_key(self.job_position(number)[0]) for number in numbers]
         classify = self.oracle.classify_with_scores if self.options.scores else self.oracle.classify
         answers = classify(batch, self.classes, subjects)
         labels = answers.labels if isinstance(answers, Scored) else answers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -46,22 +47,22 @@ class Job:
     start: Flips | None = None
     """A known counterfactual to improve (warm start)."""
 
-    @property
+    @cached_property
     def phases(self) -> tuple[Phase, ...]:
         """The searches that run one after the other."""
         return self.options.phases
 
-    @property
+    @cached_property
     def max_calls(self) -> int:
         """The maximum number of calls of each phase."""
         return self.options.max_calls
 
-    @property
+    @cached_property
     def target(self) -> Label | None:
         """The class to reach; None for any other class."""
         return self.options.target
 
-    @property
+    @cached_property
     def confirm(self) -> bool:
         """Whether the result is classified a second time."""
         return self.options.confirms
@@ -84,6 +85,7 @@ class Received:
     """
 
 
+RECEIVED = Received()
 Steps = Generator[Message | Received, Reply, None]
 Tasks = dict[str, Task]
 """The task of each phase, by the name of the phase."""
@@ -103,7 +105,7 @@ def execute(job: Job, record: Record, consistency: Consistency, shared: Mapping[
     record.label, record.calls[job.phases[0].name] = own.label, 1
     rng = np.random.default_rng(job.seed)
     tasks = _tasks(job, own, rng, shared)
-    yield Received()
+    yield RECEIVED
     spent = False
     while True:
         if tasks is None:
@@ -157,7 +159,9 @@ def _phases(
                 break
             candidate = _candidate(job, phase, message)
             if candidate.size:
-                answer = yield from _classify(job, record, tasks, refuted, phase, candidate)
+                reply = yield Ask(candidate)
+                answer = _process(job, record, tasks, refuted, phase, candidate, reply)
+                yield RECEIVED
             else:
                 if isinstance(message, Wait):
                     yield message
@@ -185,7 +189,9 @@ def _classify_start(
         return True
     candidate = job.limits.fit(job.graph, job.start)
     if candidate.size:
-        yield from _classify(job, record, tasks, refuted, job.phases[0], candidate)
+        reply = yield Ask(candidate)
+        _process(job, record, tasks, refuted, job.phases[0], candidate, reply)
+        yield RECEIVED
     return False
 
 
@@ -203,11 +209,10 @@ def _candidate(job: Job, phase: Phase, message: object) -> Flips:
     return job.limits.fit(job.graph, flips)
 
 
-def _classify(
-    job: Job, record: Record, tasks: Tasks, refuted: RefutedSets, phase: Phase, candidate: Flips
-) -> Generator[Message | Received, Reply, Answer]:
-    """Make one call, and update the record and the shared state."""
-    reply = yield Ask(candidate)
+def _process(
+    job: Job, record: Record, tasks: Tasks, refuted: RefutedSets, phase: Phase, candidate: Flips, reply: Reply
+) -> Answer:
+    """Update the record and the shared state with a reply, and return the answer for the search."""
     record.calls[phase.name] += 1
     label = tasks[phase.name].label
     answer = Answer(candidate, _flips(job, label, reply), _score(job, label, reply), reply.label)
@@ -216,9 +221,9 @@ def _classify(
     else:
         record.refuted += 1
         refuted.add(candidate)
-    for task in tasks.values():
-        task.observe(answer)
-    yield Received()
+    if job.options.parsed_method.is_joint:
+        for task in tasks.values():
+            task.observe(answer)
     return answer
 
 
@@ -266,7 +271,7 @@ def _repeat(
         else:
             others.append(reply)
             consistency.report_contradiction()
-        yield Received()
+        yield RECEIVED
     return agreed, others
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Literal
 
@@ -102,17 +103,17 @@ class Method:
     def __str__(self) -> str:
         return self.name
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The names of the searches, joined by plus signs."""
         return "+".join(phase.name for phase in self.phases)
 
-    @property
+    @cached_property
     def is_joint(self) -> bool:
         """Whether the searches of a run learn from each other."""
         return any(phase.shared is not None for phase in self.phases)
 
-    @property
+    @cached_property
     def uses_moves(self) -> bool:
         """Whether it changes groups of pairs."""
         return any(phase.needs_moves for phase in self.phases)

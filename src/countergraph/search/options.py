@@ -122,18 +122,18 @@ class SearchOptions:
         """The method as an object."""
         return parse_method(self.method)
 
-    @property
+    @cached_property
     def phases(self) -> tuple[Phase, ...]:
         """The searches of the method, which run one after the other."""
         return self.parsed_method.phases
 
-    @property
+    @cached_property
     def run_numbers(self) -> tuple[int, ...]:
         """The numbers of the runs of each graph."""
         assert not isinstance(self.runs, int)
         return tuple(self.runs)
 
-    @property
+    @cached_property
     def confirms(self) -> bool:
         """Whether results are classified a second time."""
         return bool(self.confirm) or self.parsed_method.is_joint
