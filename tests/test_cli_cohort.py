@@ -46,7 +46,7 @@ def test_report_in_all_formats(workspace_folder: Path, tmp_path: Path) -> None:
     assert "written:" in page.stdout
     tables = countergraph(*words, "--out", tmp_path / "tables", "--format", "csv")
     assert tables.returncode == 0, tables.stderr
-    assert (tmp_path / "tables" / "regions.csv").exists()
+    assert (tmp_path / "tables" / "rois.csv").exists()
 
 
 @pytest.mark.parametrize(
