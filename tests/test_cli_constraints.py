@@ -56,7 +56,9 @@ def test_invalid_pairs_raise(workspace_folder: Path) -> None:
     assert "an ROI must be a name or a number from 0 to 19, not 20" in error_message(
         workspace_folder, "--freeze-pair", "1,20"
     )
-    assert "a pair in frozen_pairs needs two different ROIs" in error_message(workspace_folder, "--freeze-pair", f"{name},0")
+    assert "a pair in frozen_pairs needs two different ROIs" in error_message(
+        workspace_folder, "--freeze-pair", f"{name},0"
+    )
     report = ("report", "--out", "report.html")
     assert "unknown ROI 'nowhere'" in error_message(workspace_folder, "--freeze-pair", "1,nowhere", command=report)
 
