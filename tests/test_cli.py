@@ -29,9 +29,9 @@ def test_show_and_import(workspace_folder: Path) -> None:
     assert report["classes"] == ["hc", "ms"]
     assert report["names"][0] == "p 0"
     assert [row["graphs"] for row in report["summary"]] == [12, 12]
-    refused = countergraph("data", "import", "study", "--out", "mine.npz", cwd=workspace_folder)
-    assert refused.returncode == 2
-    assert "mine.npz exists" in refused.stderr
+    failed = countergraph("data", "import", "study", "--out", "mine.npz", cwd=workspace_folder)
+    assert failed.returncode == 2
+    assert "mine.npz exists" in failed.stderr
     assert (
         countergraph("data", "import", "study", "--out", "mine.npz", "--force", "-q", cwd=workspace_folder).stdout == ""
     )
@@ -259,9 +259,9 @@ def test_radius_under_constraints_is_not_proven(workspace_folder: Path) -> None:
     assert done.returncode == 0
     assert "not proven: a radius cannot be proven for a counterfactual under constraints" in done.stderr
     assert "No single change can be left out." in " ".join(done.stdout.split())
-    refused = countergraph(*words, "--certify", "-1")
-    assert refused.returncode == 2
-    assert "certify must be an integer of at least 0" in refused.stderr
+    failed = countergraph(*words, "--certify", "-1")
+    assert failed.returncode == 2
+    assert "certify must be an integer of at least 0" in failed.stderr
 
 
 INCONSISTENT = """import json, sys
@@ -339,8 +339,8 @@ def test_store_show_and_export(workspace_folder: Path, tmp_path: Path) -> None:
     assert "seed" in countergraph("store", "show", "store.sqlite", cwd=tmp_path).stdout, (
         "columns that differ between settings are shown"
     )
-    refused = countergraph("store", "show", "nothing.sqlite", cwd=tmp_path)
-    assert (refused.returncode, refused.stderr) == (2, "error: nothing.sqlite: the file does not exist\n")
+    failed = countergraph("store", "show", "nothing.sqlite", cwd=tmp_path)
+    assert (failed.returncode, failed.stderr) == (2, "error: nothing.sqlite: the file does not exist\n")
 
 
 def test_certificates_are_written_to_files(workspace_folder: Path, tmp_path: Path) -> None:
@@ -391,5 +391,5 @@ def test_explain_stores_finished_searches_and_continues(workspace_folder: Path, 
     (tmp_path / "box.py").write_text(DENSER.format(n_edges + 4))
     [other] = json.loads(countergraph(*words, *options, cwd=tmp_path).stdout)
     assert (other["distance"], json.loads(first.stdout)[0]["distance"]) == (5, 4), "another program has its own results"
-    refused = countergraph(*words, *options, "--time-limit", 5, cwd=tmp_path)
-    assert "--store keeps only finished searches, so it cannot be combined with --time-limit" in refused.stderr
+    failed = countergraph(*words, *options, "--time-limit", 5, cwd=tmp_path)
+    assert "--store keeps only finished searches, so it cannot be combined with --time-limit" in failed.stderr

@@ -54,7 +54,7 @@ def test_report_in_all_formats(workspace_folder: Path, tmp_path: Path) -> None:
     [
         (("--out", "r.docx"), "the format of a report must be html, json, csv, not 'docx': use --format"),
         (("--out", "r.html", "--figure-format", "bmp"), "--figure-format must be one of png, svg, pdf, not 'bmp'"),
-        (("--out", "r.html", "--subject", "nobody"), "unknown subject 'nobody'"),
+        (("--out", "r.html", "--subject", "missing"), "unknown subject 'missing'"),
         (
             ("--out", "r.html", "--target", "nothing"),
             "target must be one of the classes TD, ASD (or its label), not 'nothing'",
@@ -62,7 +62,7 @@ def test_report_in_all_formats(workspace_folder: Path, tmp_path: Path) -> None:
         (("--out", "nowhere/r.html"), "nowhere/r.html: the folder nowhere does not exist"),
     ],
 )
-def test_invalid_report_options_are_refused_before_the_search(
+def test_invalid_report_options_raise_before_the_search(
     workspace_folder: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     done = countergraph(
@@ -102,16 +102,16 @@ def test_report_with_failing_model_explains_how_to_continue(workspace_folder: Pa
 
 
 def test_invalid_arguments_of_reproduce(tmp_path: Path) -> None:
-    refused = countergraph("reproduce", "figure7", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "unknown table or figure 'figure7'; did you mean" in refused.stderr
-    refused = countergraph("reproduce", "all", cwd=tmp_path)
-    assert "is not part of the package; pass the folder" in refused.stderr
-    refused = countergraph("reproduce", "all", "--workers", "0", cwd=tmp_path)
-    assert "--workers must be at least 1, not 0" in refused.stderr
+    failed = countergraph("reproduce", "figure7", cwd=tmp_path)
+    assert failed.returncode == 2
+    assert "unknown table or figure 'figure7'; did you mean" in failed.stderr
+    failed = countergraph("reproduce", "all", cwd=tmp_path)
+    assert "is not part of the package; pass the folder" in failed.stderr
+    failed = countergraph("reproduce", "all", "--workers", "0", cwd=tmp_path)
+    assert "--workers must be at least 1, not 0" in failed.stderr
     (tmp_path / "notes.md").write_text("Other text")
-    refused = countergraph("reproduce", "all", "--page", "notes.md", cwd=tmp_path)
-    assert "error: notes.md exists and is not a page of an earlier reproduction" in refused.stderr
+    failed = countergraph("reproduce", "all", "--page", "notes.md", cwd=tmp_path)
+    assert "error: notes.md exists and is not a page of an earlier reproduction" in failed.stderr
     assert (tmp_path / "notes.md").read_text() == "Other text"
 
 

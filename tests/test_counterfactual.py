@@ -152,7 +152,7 @@ def test_comparison_with_the_optimum(cohort: cg.GraphDataset, model: cg.Model) -
     assert isinstance(table, pd.DataFrame)
     assert (table.loc["distance"] >= table.loc["optimum"]).all()
     assert table.loc["calls", "mean"] == pytest.approx(np.mean([r.calls for r in results.found]))
-    person = typical_person(results, cohort)
-    assert person.original_label == 1
+    example = typical_person(results, cohort)
+    assert example.original_label == 1
     with pytest.raises(InputError, match="nothing to compare"):
         compare_with_optimum(cg.Counterfactuals([]), model)

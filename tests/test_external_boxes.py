@@ -47,7 +47,7 @@ def test_json_lines() -> None:
     assert all(i < j for i, j in first["edges"])
     assert decode(['{"id": 1, "label": "b"}', "", '{"id": 0, "label": "a"}'], 2, "program") == ["a", "b"]
     for answers, message in (
-        (["nonsense"], "must answer with lines such as"),
+        (["not JSON"], "must answer with lines such as"),
         (['{"id": 0}'], "must answer with lines such as"),
         (['{"id": 7, "label": 1}'], "answered with id 7, which is unknown"),
         (['{"id": 0, "label": 1}', '{"id": 0, "label": 1}'], "was already answered"),
