@@ -11,23 +11,24 @@ from hypothesis import HealthCheck, settings
 import countergraph as cg
 from countergraph.graphs.pairs import to_adjacency
 
-settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("here")
+settings.register_profile("countergraph", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("countergraph")
 
-BESIDE = Path(__file__).parents[2] / "shared" / "data"
+DEFAULT_DATA_FOLDER = Path(__file__).parents[2] / "shared" / "data"
+"""Where the real cohorts are if COUNTERGRAPH_DATA is not set."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Fast tests first."""
+    """Run the fast tests first."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
 
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """Where the real cohorts lie; skips where they do not."""
-    root = Path(os.environ.get("COUNTERGRAPH_DATA", BESIDE))
+    """Return the folder of the real cohorts; skip the test if it does not exist."""
+    root = Path(os.environ.get("COUNTERGRAPH_DATA", DEFAULT_DATA_FOLDER))
     if not (root / "asd").is_dir():
-        pytest.skip("the real cohorts are neither in ../shared/data nor where COUNTERGRAPH_DATA points")
+        pytest.skip(f"the real cohorts are not in {root}; set COUNTERGRAPH_DATA to their folder")
     return root
 
 
@@ -43,7 +44,7 @@ def adhd(real_data: Path) -> cg.GraphDataset:
 
 @pytest.fixture(scope="session")
 def cohort() -> cg.GraphDataset:
-    """A small synthetic cohort: fast to search, and of another size than anything else in the tests."""
+    """Return a small synthetic cohort; it is fast to search, and its size differs from all other sizes in the tests."""
     return cg.make_cohort(n_subjects=24, n_rois=20, contrast=0.8, seed=3)
 
 
@@ -54,15 +55,15 @@ def model(cohort: cg.GraphDataset) -> cg.Model:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[cg.Store]:
-    """An empty store."""
+    """Return an empty store."""
     with cg.Store(tmp_path / "store.sqlite") as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def place(cohort: cg.GraphDataset, model: cg.Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a dataset file, a folder of matrices and a trained model, for the command line."""
-    folder = tmp_path_factory.mktemp("place")
+def workspace_folder(cohort: cg.GraphDataset, model: cg.Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a dataset file, a folder of matrices and a trained model, for the command line."""
+    folder = tmp_path_factory.mktemp("workspace")
     cohort.save(folder / "cohort.npz")
     model.save(folder / "model.cgm")
     for label, name in enumerate(("hc", "ms")):
@@ -73,6 +74,6 @@ def place(cohort: cg.GraphDataset, model: cg.Model, tmp_path_factory: pytest.Tem
 
 
 def random_graphs(count: int, n_rois: int, seed: int, density: float = 0.3) -> np.ndarray:
-    """Edge vectors of random graphs."""
+    """Return the edge vectors of random graphs."""
     rng = np.random.default_rng(seed)
     return rng.random((count, n_rois * (n_rois - 1) // 2)) < density

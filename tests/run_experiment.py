@@ -1,7 +1,7 @@
-"""Runners to be shared and killed by tests: ``python -m tests.run_experiment COHORT FOLDER RUNS WORKERS``.
+"""Runner processes that tests start and kill: ``python -m tests.run_experiment COHORT FOLDER RUNS WORKERS``.
 
-Each line on standard input starts one more runner, whose process id is printed. They are forked from this process,
-which has imported everything once: starting ten of them takes no time.
+Each line on standard input starts one more runner and prints its process id. Runners are forked from this process after
+all imports, so they start fast.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from countergraph.store.store import Store
 
 
 class CountingStore(Store):
-    """Counts in a file how many rows each process has added."""
+    """A store that counts the rows added by each process in a file."""
 
     def add(self, setting: Setting, row: Row, seconds: float = 0.0, finished_at: float | None = None) -> None:
         super().add(setting, row, seconds, finished_at)
@@ -34,7 +34,7 @@ def main(cohort: str, folder: str, runs: str, workers: str) -> None:
     runner.Store = CountingStore  # type: ignore[attr-defined]
     workspace = Workspace(None, Path(folder))
     units = list(workspace.units(Experiment.of(cohort, "contrast-subgraphs", runs=int(runs), max_calls=300)))
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the killed: let them go
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes ended runners without wait()
     for _ in sys.stdin:
         process = os.fork()
         if process == 0:

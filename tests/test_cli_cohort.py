@@ -1,4 +1,4 @@
-"""The commands about whole cohorts: the demo, the report, the reproduction of the paper."""
+"""The commands for whole cohorts: demo, report and reproduce."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 import countergraph as cg
-from tests.command_line import begun, countergraph
+from tests.command_line import countergraph, start_command
 
 
 @pytest.mark.slow
-def test_the_demo_ends_with_a_sentence_a_table_and_a_picture(tmp_path: Path) -> None:
+def test_demo_writes_a_sentence_a_table_and_a_picture(tmp_path: Path) -> None:
     done = countergraph("demo", "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     [sentence] = [line for line in done.stdout.splitlines() if "would have been classified as TD." in line]
@@ -24,69 +24,76 @@ def test_the_demo_ends_with_a_sentence_a_table_and_a_picture(tmp_path: Path) -> 
     assert sentence in " ".join(readme.replace("\n> ", " ").split()), "the README quotes the demo"
     assert "in ASD" in done.stdout
     assert (tmp_path / "here" / "person.png").stat().st_size > 50_000
-    assert sentence in (tmp_path / "here" / "report.html").read_text(encoding="utf-8"), "both tell the same"
+    assert sentence in (tmp_path / "here" / "report.html").read_text(encoding="utf-8"), (
+        "the report contains the same sentence"
+    )
     last = done.stdout.strip().splitlines()[-1].split()
-    asked = countergraph(*last[1:], "--quiet", cwd=tmp_path)
-    assert asked.returncode == 0, asked.stderr
-    assert "is classified as" in asked.stdout
+    explained = countergraph(*last[1:], "--quiet", cwd=tmp_path)
+    assert explained.returncode == 0, explained.stderr
+    assert "is classified as" in explained.stdout
 
 
 @pytest.mark.slow
-def test_a_report_in_every_format(place: Path, tmp_path: Path) -> None:
+def test_report_in_all_formats(workspace_folder: Path, tmp_path: Path) -> None:
     few = ("--runs", "1", "--local-runs", "3", "--subject", "subject-002")
-    who = ("report", place / "cohort.npz", place / "model.cgm", *few)
-    told = countergraph(*who, "--out", tmp_path / "r.json", "--figures", tmp_path / "figures", "--json")
-    assert told.returncode == 0, told.stderr
-    assert len(json.loads(told.stdout)["figures"]) == len(list((tmp_path / "figures").glob("*.png"))) >= 8
-    assert json.loads((tmp_path / "r.json").read_text())["headline"] == json.loads(told.stdout)["headline"]
-    page = countergraph(*who, "--out", tmp_path / "r.html")
+    words = ("report", workspace_folder / "cohort.npz", workspace_folder / "model.cgm", *few)
+    done = countergraph(*words, "--out", tmp_path / "r.json", "--figures", tmp_path / "figures", "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["figures"]) == len(list((tmp_path / "figures").glob("*.png"))) >= 8
+    assert json.loads((tmp_path / "r.json").read_text())["headline"] == json.loads(done.stdout)["headline"]
+    page = countergraph(*words, "--out", tmp_path / "r.html")
     assert page.returncode == 0, page.stderr
     assert "written:" in page.stdout
-    tables = countergraph(*who, "--out", tmp_path / "tables", "--format", "csv")
+    tables = countergraph(*words, "--out", tmp_path / "tables", "--format", "csv")
     assert tables.returncode == 0, tables.stderr
-    assert (tmp_path / "tables" / "regions.csv").exists()
+    assert (tmp_path / "tables" / "rois.csv").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--out", "r.docx"), "a report is written as html, json, csv, not 'docx'"),
-        (("--out", "r.html", "--figure-format", "bmp"), "--figure-format is one of png, svg, pdf, not 'bmp'"),
-        (("--out", "r.html", "--subject", "nobody"), "unknown subject 'nobody'"),
+        (("--out", "r.docx"), "the format of a report must be html, json, csv, not 'docx': use --format"),
+        (("--out", "r.html", "--figure-format", "bmp"), "--figure-format must be one of png, svg, pdf, not 'bmp'"),
+        (("--out", "r.html", "--subject", "missing"), "unknown subject 'missing'"),
         (
             ("--out", "r.html", "--target", "nothing"),
             "target must be one of the classes TD, ASD (or its label), not 'nothing'",
         ),
-        (("--out", "nowhere/r.html"), "there is no folder nowhere to write to"),
+        (("--out", "nowhere/r.html"), "nowhere/r.html: the folder nowhere does not exist"),
     ],
 )
-def test_a_report_that_cannot_be_is_refused_at_once(
-    place: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
+def test_invalid_report_options_raise_before_the_search(
+    workspace_folder: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    done = countergraph("report", place / "cohort.npz", place / "model.cgm", *arguments, cwd=tmp_path)
+    done = countergraph(
+        "report", workspace_folder / "cohort.npz", workspace_folder / "model.cgm", *arguments, cwd=tmp_path
+    )
     assert done.returncode == 2
     assert message in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_demo_overwrites_nothing_of_yours(tmp_path: Path) -> None:
+def test_demo_does_not_overwrite_other_files(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "cohort.npz").write_text("precious")
+    (tmp_path / "mine" / "cohort.npz").write_text("other data")
     done = countergraph("demo", "--out", "mine", cwd=tmp_path)
     assert done.returncode == 2
-    assert "mine holds files that are not of a demo" in done.stderr
-    assert (tmp_path / "mine" / "cohort.npz").read_text() == "precious"
+    assert "mine contains files that are not from a demo; choose another folder with --out" in done.stderr
+    assert (tmp_path / "mine" / "cohort.npz").read_text() == "other data"
 
 
-def test_a_report_whose_model_dies_says_how_to_lose_nothing(place: Path, tmp_path: Path) -> None:
+def test_report_with_failing_model_explains_how_to_continue(workspace_folder: Path, tmp_path: Path) -> None:
     words = (
         "report",
-        place / "cohort.npz",
+        workspace_folder / "cohort.npz",
         f"program:{shlex.quote(sys.executable)} -c exit(3)",
         "--out",
         "report.html",
     )
-    for options, again in (((), "start over; with --store FILE it would go on"), (("--store", "s.sqlite"), "to go on")):
+    for options, again in (
+        ((), "to start again; with --store FILE it would continue"),
+        (("--store", "s.sqlite"), "run the same command to continue\n"),
+    ):
         done = countergraph(*words, *options, cwd=tmp_path)
         assert done.returncode == 2
         assert again in done.stderr
@@ -94,21 +101,22 @@ def test_a_report_whose_model_dies_says_how_to_lose_nothing(place: Path, tmp_pat
         assert not (tmp_path / "report.html").exists()
 
 
-def test_reproduce_refuses_what_it_does_not_know(tmp_path: Path) -> None:
-    refused = countergraph("reproduce", "figure7", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "unknown table or figure 'figure7'; did you mean" in refused.stderr
-    refused = countergraph("reproduce", "all", cwd=tmp_path)
-    assert "is not part of the package; pass the folder" in refused.stderr
-    assert "workers must be at least 1" in countergraph("reproduce", "all", "--workers", "0", cwd=tmp_path).stderr
-    (tmp_path / "diary.md").write_text("Dear diary")
-    refused = countergraph("reproduce", "all", "--page", "diary.md", cwd=tmp_path)
-    assert "error: diary.md exists, and is no page of an earlier reproduction" in refused.stderr
-    assert (tmp_path / "diary.md").read_text() == "Dear diary"
+def test_invalid_arguments_of_reproduce(tmp_path: Path) -> None:
+    failed = countergraph("reproduce", "figure7", cwd=tmp_path)
+    assert failed.returncode == 2
+    assert "unknown table or figure 'figure7'; did you mean" in failed.stderr
+    failed = countergraph("reproduce", "all", cwd=tmp_path)
+    assert "is not part of the package; pass the folder" in failed.stderr
+    failed = countergraph("reproduce", "all", "--workers", "0", cwd=tmp_path)
+    assert "--workers must be at least 1, not 0" in failed.stderr
+    (tmp_path / "notes.md").write_text("Other text")
+    failed = countergraph("reproduce", "all", "--page", "notes.md", cwd=tmp_path)
+    assert "error: notes.md exists and is not a page of an earlier reproduction" in failed.stderr
+    assert (tmp_path / "notes.md").read_text() == "Other text"
 
 
 @pytest.mark.slow
-def test_reproduce_writes_a_page_goes_on_and_stops_at_ctrl_c(real_data: Path, tmp_path: Path) -> None:
+def test_reproduce_writes_a_page_and_stops_at_ctrl_c(real_data: Path, tmp_path: Path) -> None:
     words = ("reproduce", "figure6", "figure4", "--data", real_data, "--quick", "--json")
     done = countergraph(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -116,15 +124,15 @@ def test_reproduce_writes_a_page_goes_on_and_stops_at_ctrl_c(real_data: Path, tm
     assert files == ["results/reproduction.md", "results/figures/figure4.png", "results/figures/figure6.png"]
     page = (tmp_path / files[0]).read_text()
     assert "countergraph reproduce figure6 figure4" in page
-    assert "**This is the quick part**" in page
+    assert "**This is the quick version**" in page
     assert "1.83" in page
-    gaps = countergraph(
+    without_search = countergraph(
         "reproduce", "figure4", "figure6", "--data", real_data, "--out", "new", "--no-search", cwd=tmp_path
     )
-    assert gaps.returncode == 0, gaps.stderr
+    assert without_search.returncode == 0, without_search.stderr
     assert (tmp_path / "new" / "reproduction.md").read_text().count("Not finished") == 2
-    # All of figure 8 takes many seconds after its first row: the signal comes in the middle.
-    running = begun("reproduce", "figure8", "--data", real_data, cwd=tmp_path)
+    # Figure 8 takes many seconds after its first row, so the signal arrives during the search.
+    running = start_command("reproduce", "figure8", "--data", real_data, cwd=tmp_path)
     with cg.Store(tmp_path / "results" / "store.sqlite") as store:
         before = store.count()
         while store.count() == before and running.poll() is None:
@@ -133,4 +141,4 @@ def test_reproduce_writes_a_page_goes_on_and_stops_at_ctrl_c(real_data: Path, tm
         _, errors = running.communicate()
         assert before < store.count() < before + 1000
     assert running.returncode == 130, errors
-    assert "safe in results/store.sqlite; run the same command to go on" in errors
+    assert "finished searches are in results/store.sqlite; run the same command to continue" in errors

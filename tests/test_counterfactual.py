@@ -16,7 +16,7 @@ from countergraph.graphs.pairs import pair_position
 from countergraph.results.wording import Connection, counterfactual_sentence
 
 
-def made(added: list[tuple[int, int]], removed: list[tuple[int, int]]) -> cg.Counterfactual:
+def make_result(added: list[tuple[int, int]], removed: list[tuple[int, int]]) -> cg.Counterfactual:
     original = np.zeros(15, dtype=bool)
     for i, j in removed:
         original[pair_position(i, j, 6)] = True
@@ -38,20 +38,20 @@ def made(added: list[tuple[int, int]], removed: list[tuple[int, int]]) -> cg.Cou
     )
 
 
-def test_the_sentence_of_the_paper() -> None:
-    assert made([(4, 5)], [(0, 1)]).sentence == (
+def test_sentence_is_that_of_the_paper() -> None:
+    assert make_result([(4, 5)], [(0, 1)]).sentence == (
         "USM_0050453 is classified as ASD. If the connection between A and B did not exist and the connection "
         "between E and F existed, USM_0050453 would have been classified as TD."
     )
 
 
-def test_sentences_for_many_and_for_one_kind_only() -> None:
+def test_sentence_with_several_additions_or_removals() -> None:
     assert (
         "If the connections between A and B and between A and C did not exist, USM"
-        in made([], [(0, 1), (0, 2)]).sentence
+        in make_result([], [(0, 1), (0, 2)]).sentence
     )
     assert "If the connections between A and B, between A and C and between A and D existed, USM" in str(
-        made([(0, 1), (0, 2), (0, 3)], [])
+        make_result([(0, 1), (0, 2), (0, 3)], [])
     )
     pairs = [Connection(f"a{i}", f"b{i}") for i in range(5)]
     text = counterfactual_sentence("X", "ill", "well", [], pairs, most=3)
@@ -59,7 +59,7 @@ def test_sentences_for_many_and_for_one_kind_only() -> None:
     assert "between a3 and b3 and 1 other existed" in counterfactual_sentence("X", "ill", "well", [], pairs, most=4)
 
 
-def test_long_lists_are_grouped_by_region() -> None:
+def test_long_lists_are_grouped_by_network() -> None:
     lobes = [("Frontal lobe", "Insula")] * 4 + [("Insula", "Insula")] * 3
     lobes += [("Insula", "Frontal lobe"), ("A", "B"), ("C", "D")]
     pairs = [Connection("x", "y", *each) for each in lobes]
@@ -71,8 +71,8 @@ def test_long_lists_are_grouped_by_region() -> None:
     )
 
 
-def test_added_and_removed_are_what_they_say() -> None:
-    result = made([(4, 5), (0, 3)], [(0, 1)])
+def test_added_removed_and_distance() -> None:
+    result = make_result([(4, 5), (0, 3)], [(0, 1)])
     assert (result.added, result.removed, result.distance) == ([(0, 3), (4, 5)], [(0, 1)], 3)
     assert result.adjacency is not None
     assert result.adjacency.sum() == 4
@@ -80,35 +80,33 @@ def test_added_and_removed_are_what_they_say() -> None:
 
 
 @pytest.mark.parametrize("found", [True, False])
-def test_json_and_back(found: bool) -> None:
-    result = made([(4, 5)], [(0, 1), (2, 3)])
+def test_json_round_trip(found: bool) -> None:
+    result = make_result([(4, 5)], [(0, 1), (2, 3)])
     if not found:
         result = replace(result, flips=None, counterfactual_label=None, stopped="not found", trace=())
     plain = json.loads(json.dumps(result.to_dict()))
-    back = cg.Counterfactual.from_dict(plain, result.atlas)
-    assert back.to_dict() == result.to_dict()
-    assert (back.original == result.original).all()
-    assert back.sentence == result.sentence
+    loaded = cg.Counterfactual.from_dict(plain, result.atlas)
+    assert loaded.to_dict() == result.to_dict()
+    assert (loaded.original == result.original).all()
+    assert loaded.sentence == result.sentence
     with pytest.raises(InputError, match="the format of a result must be"):
         cg.Counterfactual.from_dict({**plain, "format": "other/1"})
 
 
-def test_results_are_saved_with_the_names_of_their_regions(
-    cohort: cg.GraphDataset, model: cg.Model, tmp_path: Path
-) -> None:
+def test_saved_results_contain_the_names_of_the_rois(cohort: cg.GraphDataset, model: cg.Model, tmp_path: Path) -> None:
     results = cg.find_counterfactuals(model, cohort.subset(range(4)), "ofs+obs", cohort, runs=2)
-    back = cg.load_results(results.save(tmp_path / "results.json"))
-    assert [each.to_dict() for each in back] == [each.to_dict() for each in results]
-    assert back[0].atlas == cohort.atlas
-    assert back[0].sentence == results[0].sentence
-    assert {*back[0].to_dict()["connections"][0].values()} & {*cohort.atlas.names}
-    both = results + back
+    loaded = cg.load_results(results.save(tmp_path / "results.json"))
+    assert [each.to_dict() for each in loaded] == [each.to_dict() for each in results]
+    assert loaded[0].atlas == cohort.atlas
+    assert loaded[0].sentence == results[0].sentence
+    assert {*loaded[0].to_dict()["connections"][0].values()} & {*cohort.atlas.names}
+    both = results + loaded
     assert len(both) == 16
     assert both.to_frame()[["method", "seed"]].drop_duplicates().to_numpy().tolist() == [["ofs+obs", 0]]
     assert len(cg.load_results(results[:0].save(tmp_path / "none.json"))) == 0
-    upside_down = cg.Atlas(cohort.atlas.names[::-1])
-    with pytest.raises(InputError, match="must be of the same regions"):
-        cg.Counterfactuals([*results, replace(results[0], atlas=upside_down)]).save(tmp_path / "mixed.json")
+    other_atlas = cg.Atlas(cohort.atlas.names[::-1])
+    with pytest.raises(InputError, match="results in one file must have the same atlas"):
+        cg.Counterfactuals([*results, replace(results[0], atlas=other_atlas)]).save(tmp_path / "mixed.json")
     (tmp_path / "broken.json").write_text('{"format": "countergraph-results/1", "atlas": null, "results": [1]}')
     with pytest.raises(FileError, match=r"broken\.json: cannot be read as results"):
         cg.load_results(tmp_path / "broken.json")
@@ -120,7 +118,7 @@ def test_results_are_saved_with_the_names_of_their_regions(
 
 
 def test_results_are_a_sequence_and_a_table() -> None:
-    results = cg.Counterfactuals([made([(4, 5)], [(0, 1)]), made([(1, 2)], [])])
+    results = cg.Counterfactuals([make_result([(4, 5)], [(0, 1)]), make_result([(1, 2)], [])])
     assert len(results) == 2
     assert results.closest() is results[1]
     assert isinstance(results[:1], cg.Counterfactuals)
@@ -128,13 +126,13 @@ def test_results_are_a_sequence_and_a_table() -> None:
     assert frame["distance"].tolist() == [2, 1]
     assert frame["calls_obs"].tolist() == [5, 5]
     assert cg.Counterfactuals([]).closest() is None
-    dear = cg.Counterfactuals([replace(results[0], cost=3.0), replace(results[1], cost=7.0)])
-    assert dear.closest() is dear[0], "where it is the cost that counts"
-    assert dear.to_frame()["cost"].tolist() == [3.0, 7.0]
+    with_costs = cg.Counterfactuals([replace(results[0], cost=3.0), replace(results[1], cost=7.0)])
+    assert with_costs.closest() is with_costs[0], "the lowest cost, not the fewest changes"
+    assert with_costs.to_frame()["cost"].tolist() == [3.0, 7.0]
     assert frame["cost"].isna().all()
 
 
-def test_the_table_of_changes(cohort: cg.GraphDataset, model: cg.Model) -> None:
+def test_table_of_changes(cohort: cg.GraphDataset, model: cg.Model) -> None:
     [result] = cg.find_counterfactuals(model, cohort.subset([3]))
     table = changes(result, cohort)
     assert table["change"].tolist() == ["removed"] * len(result.removed) + ["added"] * len(result.added)
@@ -143,7 +141,7 @@ def test_the_table_of_changes(cohort: cg.GraphDataset, model: cg.Model) -> None:
     assert (first["first"], first["second"]) == (cohort.atlas.names[i], cohort.atlas.names[j])
     assert first["distance_mm"] == pytest.approx(cohort.atlas.distance(i, j), abs=0.06)
     assert first["share of ASD"] == cohort.adjacency[cohort.labels == 1, i, j].mean()
-    assert list(changes(made([(0, 1)], []))) == ["change", "first", "second"]
+    assert list(changes(make_result([(0, 1)], []))) == ["change", "first", "second"]
     with pytest.raises(InputError, match="result has 20, data has 116"):
         changes(result, cg.make_cohort(2))
 
@@ -154,7 +152,7 @@ def test_comparison_with_the_optimum(cohort: cg.GraphDataset, model: cg.Model) -
     assert isinstance(table, pd.DataFrame)
     assert (table.loc["distance"] >= table.loc["optimum"]).all()
     assert table.loc["calls", "mean"] == pytest.approx(np.mean([r.calls for r in results.found]))
-    person = typical_person(results, cohort)
-    assert person.original_label == 1
+    example = typical_person(results, cohort)
+    assert example.original_label == 1
     with pytest.raises(InputError, match="nothing to compare"):
         compare_with_optimum(cg.Counterfactuals([]), model)

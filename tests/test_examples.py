@@ -11,7 +11,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("own_*.py"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_the_example_runs_and_explains(example: Path) -> None:
+def test_example_runs_and_explains(example: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", str(example)], capture_output=True, text=True, check=False, timeout=300
     )
@@ -20,7 +20,7 @@ def test_the_example_runs_and_explains(example: Path) -> None:
     assert "False" not in done.stdout
 
 
-def test_there_is_one_for_each_kind_of_black_box() -> None:
+def test_there_is_an_example_for_each_type_of_black_box() -> None:
     assert {path.stem for path in EXAMPLES} == {
         f"own_{kind}" for kind in ("scikit_learn", "networkx", "torch", "program", "service", "confounds")
     }

@@ -1,4 +1,4 @@
-"""Running experiments: the same rows in one process, in many, on a cluster, and after any number of kills."""
+"""Running experiments: the rows are the same in one process, in several, on a cluster, and after killed processes."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def make_workspace(folder: Path, model: cg.Model) -> Workspace:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, experiment: Experiment, model: cg.Model) -> list:
-    workspace = make_workspace(tmp_path_factory.mktemp("undisturbed"), model)
+def expected_rows(tmp_path_factory: pytest.TempPathFactory, experiment: Experiment, model: cg.Model) -> list:
+    workspace = make_workspace(tmp_path_factory.mktemp("uninterrupted"), model)
     run_units(workspace.store, list(workspace.units(experiment)))
     return rows_of(workspace)
 
@@ -70,7 +70,7 @@ def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rows_of(workspace: Workspace) -> list:
-    """Everything but when it was done and how long it took, from a file that must be whole."""
+    """Return all columns except times; check that the file is not damaged and that there are no claims."""
     with sqlite3.connect(workspace.store) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert database.execute("SELECT count(*) FROM claims").fetchone() == (0,)
@@ -83,14 +83,14 @@ def count_rows(workspace: Workspace) -> int:
     if not workspace.store.exists():
         return 0
     with sqlite3.connect(workspace.store, timeout=60) as database:
-        there = database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'searches'").fetchone()[0]
-        count = database.execute("SELECT count(*) FROM searches").fetchone()[0] if there else 0
+        has_table = database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'searches'").fetchone()[0]
+        count = database.execute("SELECT count(*) FROM searches").fetchone()[0] if has_table else 0
     database.close()
     return int(count)
 
 
 class Runners:
-    """Processes that run an experiment, started and killed at will."""
+    """Processes that run an experiment; the tests start and kill them."""
 
     def __init__(self, workspace: Workspace, experiment: Experiment, workers: int = 1) -> None:
         words = [
@@ -148,19 +148,19 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def test_units_are_small_and_depend_on_the_experiment_alone(
+def test_units_are_small_and_depend_only_on_the_experiment(
     workspace: Workspace, experiment: Experiment, cohort
 ) -> None:
     units = list(workspace.units(experiment))
     assert units == list(workspace.units(experiment)) == pickle.loads(pickle.dumps(units))
     assert len(pickle.dumps(units[0])) < 2000
-    places = [(graph, run) for unit in units for graph in unit.graphs for run in unit.runs]
-    assert sorted(places) == [(graph, run) for graph in range(len(cohort)) for run in range(RUNS)]
+    searches = [(graph, run) for unit in units for graph in unit.graphs for run in unit.runs]
+    assert sorted(searches) == [(graph, run) for graph in range(len(cohort)) for run in range(RUNS)]
     many = list(workspace.units(replace(experiment.with_runs(1200), subject=cohort.names[5])))
     assert [(list(unit.graphs), len(unit.runs)) for unit in many] == [([5], 400)] * 3
 
 
-def test_searches_that_share_are_one_unit_for_each_run(workspace: Workspace, experiment: Experiment, cohort) -> None:
+def test_joint_searches_are_one_unit_per_run(workspace: Workspace, experiment: Experiment, cohort) -> None:
     units = list(
         workspace.units(replace(experiment, options=replace(experiment.options, method="learned", runs=3), every=8))
     )
@@ -169,7 +169,7 @@ def test_searches_that_share_are_one_unit_for_each_run(workspace: Workspace, exp
     ]
 
 
-def test_the_quick_rows_are_among_those_of_the_whole(workspace: Workspace, experiment: Experiment) -> None:
+def test_quick_rows_are_a_subset_of_all_rows(workspace: Workspace, experiment: Experiment) -> None:
     few = experiment.with_runs(2)
     run_units(workspace.store, list(workspace.units(few.quick)))
     quick = rows_of(workspace)
@@ -178,7 +178,7 @@ def test_the_quick_rows_are_among_those_of_the_whole(workspace: Workspace, exper
     assert set(quick) < set(rows_of(workspace))
 
 
-def test_another_file_under_the_same_name_is_refused(workspace: Workspace, experiment: Experiment) -> None:
+def test_other_files_or_versions_raise(workspace: Workspace, experiment: Experiment) -> None:
     [unit, *_] = workspace.units(experiment)
     for other in (
         replace(unit.setting, box="0"),
@@ -190,14 +190,14 @@ def test_another_file_under_the_same_name_is_refused(workspace: Workspace, exper
 
 
 @pytest.mark.usefixtures("small_units")
-def test_progress_is_told_and_nothing_is_done_twice(
-    workspace: Workspace, experiment: Experiment, undisturbed: list
+def test_progress_is_reported_and_no_search_runs_twice(
+    workspace: Workspace, experiment: Experiment, expected_rows: list
 ) -> None:
-    told: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
     units = list(workspace.units(experiment))
-    run_units(workspace.store, units, progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (len(undisturbed), len(undisturbed))
-    assert rows_of(workspace) == undisturbed
+    run_units(workspace.store, units, progress=lambda done, total: reports.append((done, total)))
+    assert reports[-1] == (len(expected_rows), len(expected_rows))
+    assert rows_of(workspace) == expected_rows
     seconds = store_seconds(workspace)
     run_units(workspace.store, units, workers=2)
     assert store_seconds(workspace) == seconds
@@ -210,39 +210,41 @@ def store_seconds(workspace: Workspace) -> float:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_units")
-def test_many_processes_find_the_same(workspace: Workspace, experiment: Experiment, undisturbed: list) -> None:
+def test_several_processes_find_the_same_rows(
+    workspace: Workspace, experiment: Experiment, expected_rows: list
+) -> None:
     run_units(workspace.store, list(workspace.units(experiment)), workers=2)
-    assert rows_of(workspace) == undisturbed
+    assert rows_of(workspace) == expected_rows
 
 
 @pytest.mark.slow
-def test_ten_kills_lose_nothing(workspace: Workspace, experiment: Experiment, undisturbed: list) -> None:
-    chance = random.Random(0)
+def test_killed_processes_lose_no_rows(workspace: Workspace, experiment: Experiment, expected_rows: list) -> None:
+    rng = random.Random(0)
     with Runners(workspace, experiment) as runners:
         for _ in range(10):
             before = count_rows(workspace)
             process = runners.start()
             runners.wait_for_rows(process, before)
-            time.sleep(chance.random() * 0.05)
-            assert is_alive(process), "it was finished before it could be killed: give it more to do"
+            time.sleep(rng.random() * 0.05)
+            assert is_alive(process), "the process finished before it was killed: increase RUNS"
             runners.kill(process)
-            assert before < count_rows(workspace) < len(undisturbed)
+            assert before < count_rows(workspace) < len(expected_rows)
         last = runners.start()
         runners.wait(last)
-    assert 0 < runners.added(last) < len(undisturbed)
-    assert rows_of(workspace) == undisturbed
+    assert 0 < runners.added(last) < len(expected_rows)
+    assert rows_of(workspace) == expected_rows
 
 
 @pytest.mark.slow
-def test_two_runners_share_the_work(workspace: Workspace, experiment: Experiment, undisturbed: list) -> None:
+def test_two_runners_share_the_work(workspace: Workspace, experiment: Experiment, expected_rows: list) -> None:
     with Runners(workspace, experiment) as runners:
         both = [runners.start(), runners.start()]
         for process in both:
             runners.wait(process)
     added = [runners.added(process) for process in both]
     assert min(added) > 0
-    assert sum(added) == len(undisturbed)
-    assert rows_of(workspace) == undisturbed
+    assert sum(added) == len(expected_rows)
+    assert rows_of(workspace) == expected_rows
 
 
 @pytest.mark.slow
@@ -260,7 +262,7 @@ def test_workers_stop_when_their_runner_is_killed(workspace: Workspace, experime
 
 @contextmanager
 def local_cluster(count: int) -> Iterator:
-    """A cluster as an administrator would start it: worker processes that nobody starts again."""
+    """Start a cluster of worker processes that are not restarted."""
     from distributed import LocalCluster
 
     with LocalCluster(
@@ -272,26 +274,26 @@ def local_cluster(count: int) -> Iterator:
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_units")
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_that_loses_a_worker_finds_the_same(
-    workspace: Workspace, experiment: Experiment, undisturbed: list
+def test_cluster_with_a_killed_worker_finds_the_same_rows(
+    workspace: Workspace, experiment: Experiment, expected_rows: list
 ) -> None:
     with local_cluster(3) as cluster:
-        victim = cluster.workers[1].pid
+        worker = cluster.workers[1].pid
         killed: list[int] = []
 
         def kill(done: int, total: int) -> None:
             if done and not killed and done < total:
                 killed.append(done)
-                os.kill(victim, signal.SIGKILL)
+                os.kill(worker, signal.SIGKILL)
 
         run_units(
             workspace.store, list(workspace.units(experiment)), scheduler=cluster.scheduler_address, progress=kill
         )
-    assert killed, "it was finished before a worker could be killed: give it more to do"
-    assert rows_of(workspace) == undisturbed
+    assert killed, "the experiment finished before a worker was killed: increase RUNS"
+    assert rows_of(workspace) == expected_rows
 
 
-def test_a_graph_counts_once_with_the_mean_of_its_runs(model, cohort) -> None:
+def test_by_graph_returns_the_mean_over_the_runs(model, cohort) -> None:
     results = cg.find_counterfactuals(model, cohort, "ofs+obs", runs=3, max_calls=40)
     means = by_graph(results, lambda each: each.calls)
     assert means.tolist() == [sum(each.calls for each in results[i : i + 3]) / 3 for i in range(0, len(results), 3)]
@@ -302,7 +304,7 @@ def test_a_graph_counts_once_with_the_mean_of_its_runs(model, cohort) -> None:
     assert [first_distance(each) for each in results] == [each.distance for each in forward]
 
 
-def test_exhibits_are_chosen_by_name_in_the_order_of_the_paper() -> None:
+def test_exhibits_are_selected_by_name_in_the_order_of_the_paper() -> None:
     assert [each.name for each in choose_exhibits(["figure6", "table1"])] == ["table1", "figure6"]
     assert len(choose_exhibits(["figure6", "all"])) == len(EXHIBITS)
     for exhibit in EXHIBITS.values():

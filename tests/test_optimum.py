@@ -22,7 +22,7 @@ vertex_sets = st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=5, uniqu
 
 
 @given(st.data(), vertex_sets, st.lists(st.booleans(), min_size=10, max_size=10))
-def test_it_is_optimal_by_brute_force(data: st.DataObject, sets: list[list[int]], bits: list[bool]) -> None:
+def test_optimum_equals_brute_force(data: st.DataObject, sets: list[list[int]], bits: list[bool]) -> None:
     numbers = st.floats(-2, 2).map(lambda x: round(x, 2))
     weights = data.draw(st.lists(numbers, min_size=len(sets), max_size=len(sets)))
     rule = LinearRule(sets, weights, data.draw(numbers), n_rois=5)
@@ -57,34 +57,34 @@ def test_linear_classifiers_of_scikit_learn(box) -> None:
         assert found.distance >= optimum.distance
 
 
-def test_a_trained_model_is_linear_too(cohort: cg.GraphDataset, model: cg.Model) -> None:
+def test_optimum_of_a_trained_model(cohort: cg.GraphDataset, model: cg.Model) -> None:
     for graph in cohort.edges[:6]:
         optimum = cg.optimal_counterfactual(model, graph)
         assert optimum.edges is not None
         assert model.predict(optimum.edges[None])[0] != model.predict(graph[None])[0]
 
 
-def test_a_rule_that_cannot_change_has_no_counterfactual() -> None:
+def test_constant_rule_has_no_counterfactual() -> None:
     result = cg.optimal_counterfactual(LinearRule([[0, 1]], [0.1], 5.0, n_rois=4), np.zeros(6))
     assert not result.found
     assert result.sentence == "The graph is classified as class 1. No counterfactual was found: there is none."
 
 
-def test_projection_lands_on_the_line_at_a_right_angle() -> None:
+def test_projection_is_orthogonal_and_on_the_decision_boundary() -> None:
     rule = LinearRule([[0, 1], [2, 3]], [-0.18, 0.043], 3.28, n_rois=5)
     points = np.array([[10.0, 4.0], [30.0, 20.0]])
-    landed = rule.project(points)
+    projected = rule.project(points)
     slope, offset = 0.18 / 0.043, -3.28 / 0.043
     x = (points[:, 0] + slope * points[:, 1] - slope * offset) / (slope**2 + 1)
-    assert np.allclose(landed, np.stack([x, slope * x + offset], axis=1)), "the formula of the paper, section 4.3"
-    assert np.allclose(landed @ rule.weights + rule.intercept, 0)
+    assert np.allclose(projected, np.stack([x, slope * x + offset], axis=1)), "the formula of the paper, section 4.3"
+    assert np.allclose(projected @ rule.weights + rule.intercept, 0)
 
 
 @pytest.mark.parametrize(
     ("cohort_name", "percentiles", "mean"),
     [("asd", [2, 4, 7, 11, 15], 8.198), ("adhd", [8, 20, 40, 62, 87.1], 44.75)],
 )
-def test_the_published_rules(
+def test_published_rules(
     cohort_name: str, percentiles: list[float], mean: float, real_data: Path, request: pytest.FixtureRequest
 ) -> None:
     data = request.getfixturevalue(cohort_name)
@@ -94,7 +94,7 @@ def test_the_published_rules(
     assert np.mean(distances) == pytest.approx(mean, abs=0.001)
 
 
-def test_refusals() -> None:
+def test_invalid_arguments_raise() -> None:
     graphs = random_graphs(20, 5, seed=0)
     box = KNeighborsClassifier().fit(graphs, np.arange(20) % 2)
     with pytest.raises(InputError, match="known only for two-class classifiers that are linear in the edges"):
@@ -103,7 +103,7 @@ def test_refusals() -> None:
     with pytest.raises(InputError, match="two-class"):
         cg.optimal_counterfactual(three, graphs[0])
     rule = LinearRule([[0, 1]], [1], 0, n_rois=4)
-    with pytest.raises(InputError, match="the rule has 6 pairs, the graph 10"):
+    with pytest.raises(InputError, match="the classifier has 6 pairs, but the graph has 10"):
         cg.optimal_counterfactual(rule, graphs[0])
     with pytest.raises(InputError, match="one entry for each vertex set; got 1 sets and 2 weights"):
         LinearRule([[0, 1]], [1, 2], 0, n_rois=4)
@@ -113,8 +113,8 @@ def test_refusals() -> None:
         LinearRule([[0, 1]], [np.nan], 0, n_rois=4)
 
 
-def test_a_sum_of_zero_is_zero() -> None:
-    """0.3 - 0.1 - 0.1 - 0.1 is not 0 in floating point, but a rule with such weights means it to be."""
+def test_rounding_errors_do_not_change_a_score_of_zero() -> None:
+    """0.3 - 0.1 - 0.1 - 0.1 is not 0 in floating point; the rule treats it as 0."""
     rule = LinearRule([[1, 2, 3, 4], [0, 1, 3, 4]], [-0.1, 0.2], 0.0, 5)
     graph = np.array([0, 0, 0, 1, 0, 0, 1, 1, 0, 0])
     own = rule.predict(graph[None].astype(bool))[0]
@@ -122,7 +122,7 @@ def test_a_sum_of_zero_is_zero() -> None:
     assert (rule.predict(singles) != own).any() == (cg.optimal_counterfactual(rule, graph).distance == 1)
 
 
-def test_meta_estimators_are_not_taken_for_what_they_hold() -> None:
+def test_meta_estimators_are_not_treated_as_linear() -> None:
     from sklearn.model_selection import FixedThresholdClassifier
 
     graphs = random_graphs(30, 5, seed=0)
@@ -132,7 +132,7 @@ def test_meta_estimators_are_not_taken_for_what_they_hold() -> None:
         cg.optimal_counterfactual(box, graphs[0])
 
 
-def test_contrast_subgraphs_trained_on_names(cohort: cg.GraphDataset) -> None:
+def test_contrast_subgraphs_trained_on_class_names(cohort: cg.GraphDataset) -> None:
     from sklearn.pipeline import make_pipeline
 
     names = np.array(cohort.classes)[cohort.labels]
@@ -143,7 +143,7 @@ def test_contrast_subgraphs_trained_on_names(cohort: cg.GraphDataset) -> None:
     assert optimum.counterfactual_label == box.predict(optimum.edges[None])[0] != optimum.original_label
 
 
-def test_a_rule_refuses_graphs_of_another_size() -> None:
+def test_graphs_of_another_size_raise() -> None:
     with pytest.raises(ValueError, match="this rule is for graphs with 4 ROIs"):
         LinearRule([[0, 1]], [1.0], 0, n_rois=4).predict(random_graphs(2, 6, 0))
     with pytest.raises(InputError, match="must contain ROI numbers"):

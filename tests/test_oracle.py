@@ -45,12 +45,12 @@ def by_networkx(graph: nx.Graph) -> int:
     ],
     ids=repr,
 )
-def test_every_shape_of_black_box(oracle: cg.Oracle) -> None:
+def test_all_types_of_black_boxes(oracle: cg.Oracle) -> None:
     assert oracle.ask(GRAPHS).tolist() == DENSE.astype(int).tolist()
     assert oracle.asked == oracle.computed == 9
 
 
-def test_a_networkx_function_sees_the_edges() -> None:
+def test_networkx_function_receives_the_edges() -> None:
     seen = []
     cg.Oracle(lambda graph: seen.append(nx.to_numpy_array(graph)) or 0, input="networkx").ask(GRAPHS[:2])
     assert (np.stack(seen) == to_adjacency(GRAPHS[:2])).all()
@@ -66,7 +66,7 @@ def test_a_networkx_function_sees_the_edges() -> None:
         (lambda m: np.arange(m, dtype=np.uint8) % 2, [0, 1, 0, 1, 0, 1, 0, 1, 0]),
     ],
 )
-def test_answers_become_labels(answer, expected: list[int]) -> None:
+def test_answers_are_converted_to_labels(answer, expected: list[int]) -> None:
     assert cg.Oracle(lambda a: answer(len(a)), classes=("TD", "ASD")).ask(GRAPHS).tolist() == expected
 
 
@@ -99,41 +99,41 @@ def test_without_class_names_any_integer_or_string_is_a_class() -> None:
         (lambda m: [1e200] * m, "the black box returned 1e"),
     ],
 )
-def test_nonsense_is_refused(answer, message: str) -> None:
+def test_invalid_answers_raise(answer, message: str) -> None:
     with pytest.raises(AnswerError, match=message):
         cg.Oracle(lambda a: answer(len(a)), classes=("TD", "ASD")).ask(GRAPHS)
 
 
-def test_whole_numbers_of_any_kind_are_classes() -> None:
+def test_integers_of_all_types_are_classes() -> None:
     for one in (True, np.bool_(True), 1.0, np.float32(1), np.uint8(1)):
         for answers in ([one] * 9, np.array([one] * 9), np.array([one] * 9, dtype=object)):
             assert cg.Oracle(lambda a, answers=answers: answers).ask(GRAPHS).tolist() == [1] * 9
 
 
-def test_who_answers_numbers_goes_on_with_numbers() -> None:
-    words = cg.Oracle(lambda a: np.array(["x"] * len(a)))
-    words.ask(GRAPHS[:0])
-    assert words.ask(GRAPHS).tolist() == ["x"] * 9, "no answer is of no kind"
-    told = iter(([1] * 9, ["1"] * 9))
-    oracle = cg.Oracle(lambda a: next(told))
+def test_answers_of_different_types_in_two_batches_raise() -> None:
+    strings = cg.Oracle(lambda a: np.array(["x"] * len(a)))
+    strings.ask(GRAPHS[:0])
+    assert strings.ask(GRAPHS).tolist() == ["x"] * 9, "an empty batch has no type"
+    answers = iter(([1] * 9, ["1"] * 9))
+    oracle = cg.Oracle(lambda a: next(answers))
     oracle.ask(GRAPHS)
     with pytest.raises(AnswerError, match="returned integers in one batch and strings in another"):
         oracle.ask(GRAPHS)
-    told = iter(([1] * 9, ["ASD"] * 9))
-    named = cg.Oracle(lambda a: next(told), classes=("TD", "ASD"))
-    assert named.ask(GRAPHS).tolist() == named.ask(GRAPHS).tolist(), "where classes have names, both are fine"
+    answers = iter(([1] * 9, ["ASD"] * 9))
+    named = cg.Oracle(lambda a: next(answers), classes=("TD", "ASD"))
+    assert named.ask(GRAPHS).tolist() == named.ask(GRAPHS).tolist(), "classes with names allow both types"
 
 
-def test_an_exception_is_passed_on_with_its_cause() -> None:
+def test_exception_of_the_black_box_is_the_cause() -> None:
     def broken(matrices: np.ndarray) -> np.ndarray:
-        raise ZeroDivisionError("no brain")
+        raise ZeroDivisionError("empty graph")
 
-    with pytest.raises(BlackBoxError, match="the black box raised ZeroDivisionError.*no brain") as caught:
+    with pytest.raises(BlackBoxError, match="the black box raised ZeroDivisionError.*empty graph") as caught:
         cg.Oracle(broken).ask(GRAPHS)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-def test_batches_are_split_and_put_together_in_order() -> None:
+def test_batches_are_split_and_joined_in_order() -> None:
     box = Predictor()
     oracle = cg.Oracle(box, batch_size=4)
     assert oracle.ask(GRAPHS).tolist() == DENSE.tolist()
@@ -148,7 +148,7 @@ def test_large_batches_are_split_by_memory(monkeypatch: pytest.MonkeyPatch) -> N
     assert max(len(batch) for batch in box.seen) == 2
 
 
-def test_it_can_remember() -> None:
+def test_remember_caches_answers() -> None:
     box = Predictor()
     oracle = cg.Oracle(box, remember=True)
     first = oracle.ask(GRAPHS[[0, 1, 0, 2]])
@@ -159,7 +159,7 @@ def test_it_can_remember() -> None:
     assert [len(batch) for batch in box.seen] == [3, 1]
 
 
-def test_a_fickle_black_box_is_noticed_once() -> None:
+def test_inconsistent_answers_warn_once() -> None:
     rng = np.random.default_rng(0)
     oracle = cg.Oracle(lambda a: rng.integers(0, 2, len(a)), check_repeats=True)
     with pytest.warns(InconsistentAnswersWarning, match="gives different answers to the same graph"):
@@ -171,25 +171,25 @@ def test_a_fickle_black_box_is_noticed_once() -> None:
     assert (oracle.asked, oracle.computed) == (18, 36)
 
 
-def test_one_that_depends_on_the_order_of_the_batch_is_noticed() -> None:
+def test_answers_that_depend_on_the_batch_order_warn() -> None:
     with pytest.warns(InconsistentAnswersWarning):
         cg.Oracle(lambda a: np.arange(len(a)) == 0, check_repeats=True).ask(GRAPHS)
 
 
-def test_a_steady_black_box_raises_no_alarm() -> None:
+def test_consistent_answers_do_not_warn() -> None:
     oracle = cg.Oracle(by_matrix, check_repeats=True)
     oracle.ask(GRAPHS)
     assert oracle.inconsistent == 0
 
 
-def test_a_scikit_learn_classifier_trained_on_names() -> None:
+def test_scikit_learn_classifier_trained_on_class_names() -> None:
     names = np.where(DENSE, "ASD", "TD")
     box = LogisticRegression().fit(GRAPHS, names)
     expected = (box.predict(GRAPHS) == "ASD").astype(int)
     assert cg.Oracle(box, classes=("TD", "ASD")).ask(GRAPHS).tolist() == expected.tolist()
 
 
-def test_refusals() -> None:
+def test_invalid_arguments_raise() -> None:
     with pytest.raises(InputError, match="black_box must be callable or have a predict method; int is not"):
         cg.Oracle(3)
     with pytest.raises(InputError, match="input must be one of adjacency, edges, networkx, not 'matrix'"):
@@ -198,7 +198,7 @@ def test_refusals() -> None:
         cg.Oracle(by_matrix, batch_size=0)
 
 
-def test_remembered_answers_mean_the_same_to_every_asker() -> None:
+def test_cached_answers_are_converted_to_the_classes_of_each_call() -> None:
     box = cg.Oracle(lambda e: np.where(e.sum(axis=1) > 6, "ASD", "TD"), input="edges", remember=True)
     assert box.ask(GRAPHS).tolist() == np.where(DENSE, "ASD", "TD").tolist()
     assert box.ask(GRAPHS, ("TD", "ASD")).tolist() == DENSE.astype(int).tolist()
@@ -208,23 +208,23 @@ def test_remembered_answers_mean_the_same_to_every_asker() -> None:
 
 
 @pytest.mark.parametrize("scores", [False, True])
-def test_answers_may_be_told_what_they_mean(cohort: cg.GraphDataset, scores: bool) -> None:
+def test_classes_can_be_a_mapping_from_answers_to_names(cohort: cg.GraphDataset, scores: bool) -> None:
     signs = np.where(cohort.labels == 1, 1, -1)
-    machine = LogisticRegression().fit(cohort.edges, signs)
-    oracle = cg.Oracle(machine, classes={-1: cohort.classes[0], 1: cohort.classes[1]}, remember=True)
+    classifier = LogisticRegression().fit(cohort.edges, signs)
+    oracle = cg.Oracle(classifier, classes={-1: cohort.classes[0], 1: cohort.classes[1]}, remember=True)
     assert oracle.classes == cohort.classes
-    assert (np.where(oracle.ask(cohort.edges) == 1, 1, -1) == machine.predict(cohort.edges)).all()
+    assert (np.where(oracle.ask(cohort.edges) == 1, 1, -1) == classifier.predict(cohort.edges)).all()
     named = LogisticRegression().fit(cohort.edges, cohort.labels)
     for graph in cohort.edges[:3]:
-        spelled = cg.find_counterfactual(oracle, graph, dataset=cohort, scores=scores)
+        mapped = cg.find_counterfactual(oracle, graph, dataset=cohort, scores=scores)
         plain = cg.find_counterfactual(named, graph, dataset=cohort, scores=scores)
-        assert (spelled.sentence, spelled.calls) == (plain.sentence, plain.calls)
+        assert (mapped.sentence, mapped.calls) == (plain.sentence, plain.calls)
     with pytest.raises(AnswerError, match=r"returned -1, which is none of 0 \(TD\), 1 \(ASD\)"):
-        cg.Oracle(machine, classes={0: "TD", 1: "ASD"}).ask(cohort.edges)
+        cg.Oracle(classifier, classes={0: "TD", 1: "ASD"}).ask(cohort.edges)
     with pytest.raises(
         AnswerError, match=r"to translate its answers, use Oracle\(\.\.\., classes=\{-1: 'TD', \.\.\.\}\)"
     ):
-        cg.find_counterfactuals(machine, cohort)
+        cg.find_counterfactuals(classifier, cohort)
 
 
 def test_classes_in_another_order_are_mapped_by_name() -> None:
@@ -236,9 +236,11 @@ def test_classes_in_another_order_are_mapped_by_name() -> None:
         box.ask(GRAPHS, ("healthy", "sick"))
 
 
-def test_it_is_asked_about_stacks_of_edge_vectors() -> None:
-    with pytest.raises(InputError, match="shape \\(batch, pairs\\)"):
+def test_ask_takes_a_batch_of_edge_vectors() -> None:
+    with pytest.raises(InputError, match=r"takes edge vectors \(batch, pairs\), not an array of shape \(21,\)"):
         cg.Oracle(by_matrix).ask(GRAPHS[0])
+    with pytest.raises(InputError, match=r"but this is one adjacency matrix \(7, 7\): take its upper triangle"):
+        cg.Oracle(by_matrix).ask(to_adjacency(GRAPHS[0]))
     assert cg.Oracle(by_matrix).ask(GRAPHS[:0]).tolist() == []
 
 
@@ -246,15 +248,15 @@ def test_integers_that_are_a_label_and_the_name_of_another_class(cohort: cg.Grap
     coded = cg.GraphDataset(cohort.edges, cohort.labels, classes=("1", "2"))
     by_label = LogisticRegression().fit(cohort.edges, cohort.labels)
     by_name = LogisticRegression().fit(cohort.edges, cohort.labels + 1)
-    for machine in (by_label, by_name):
-        told = [each.original_label for each in cg.find_counterfactuals(machine, coded, "ofs+obs")]
-        assert told == by_label.predict(cohort.edges).tolist()
+    for classifier in (by_label, by_name):
+        labels = [each.original_label for each in cg.find_counterfactuals(classifier, coded, "ofs+obs")]
+        assert labels == by_label.predict(cohort.edges).tolist()
     scored = cg.Oracle(by_name).classify_with_scores(coded.edges, coded.classes)
     assert (scored.columns.tolist(), scored.labels.tolist()) == ([0, 1], by_label.predict(cohort.edges).tolist())
     swapped = cg.GraphDataset(cohort.edges, cohort.labels, classes=("1", "0"))
     with pytest.raises(AnswerError, match="may be the label or the name of a class .0 is '1', 1 is '0'."):
         cg.find_counterfactuals(by_label, swapped)
-    meant = cg.Oracle(LogisticRegression().fit(cohort.edges, 1 - cohort.labels), classes={0: "0", 1: "1"})
-    assert (meant.ask(swapped.edges, swapped.classes) == swapped.labels).mean() > 0.9
+    explicit = cg.Oracle(LogisticRegression().fit(cohort.edges, 1 - cohort.labels), classes={0: "0", 1: "1"})
+    assert (explicit.ask(swapped.edges, swapped.classes) == swapped.labels).mean() > 0.9
     plain = cg.GraphDataset(cohort.edges, cohort.labels, classes=("0", "1"))
     assert cg.find_counterfactuals(by_label, plain).found

@@ -227,15 +227,15 @@ def test_certify_keeps_moves(cohort: cg.GraphDataset, model: cg.Model) -> None:
 
 
 def test_invalid_arguments_of_certify_raise(cohort: cg.GraphDataset, model: cg.Model) -> None:
-    [person] = cg.find_counterfactuals(model, cohort.subset([3]), dataset=cohort)
+    [result] = cg.find_counterfactuals(model, cohort.subset([3]), dataset=cohort)
     for constant in (0, 1):  # the class of the graph, and the class of the counterfactual
         with pytest.raises(InputError, match="does not change its answer"):
-            cg.certify(lambda a, constant=constant: np.full(len(a), constant), person)
+            cg.certify(lambda a, constant=constant: np.full(len(a), constant), result)
     with pytest.raises(InputError, match="certify takes one Counterfactual, not a Counterfactuals"):
-        cg.certify(model, cg.Counterfactuals([person]))
-    [whole] = cg.find_counterfactuals(model, cohort.subset([3]), "moves", dataset=cohort)
-    closer = cg.certify(model, whole, 1)
-    assert bool(closer.moves) == (closer.distance == whole.distance)
+        cg.certify(model, cg.Counterfactuals([result]))
+    [in_moves] = cg.find_counterfactuals(model, cohort.subset([3]), "moves", dataset=cohort)
+    closer = cg.certify(model, in_moves, 1)
+    assert bool(closer.moves) == (closer.distance == in_moves.distance)
     [nothing] = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort.subset([0]), "ofs", max_calls=3)
     with pytest.raises(InputError, match="certify takes a counterfactual, but this search found none"):
         cg.certify(model, nothing)

@@ -38,7 +38,7 @@ def show(
             }
         )
         return
-    echo(f"{len(data)} graphs with the {data.n_rois} ROIs of {data.atlas.name}")
+    echo(f"{len(data)} graphs with {data.n_rois} ROIs (atlas: {data.atlas.name})")
     print_summary(data)
     if not quiet:
         echo(f"subjects: {', '.join(data.names[:3])}, ...")

@@ -118,7 +118,7 @@ class Constraints:
                 raise InputError(f"a pair in frozen_pairs needs two different ROIs, not {one_end!r} twice")
             allowed[pair_position(i, j, n)] = False
         if not allowed.any():
-            raise NoPairAllowedError("these constraints forbid the change of every pair")
+            raise NoPairAllowedError("these constraints forbid the change of every pair; remove some of them")
         return allowed
 
     def _costs(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Floats | None:
@@ -172,8 +172,11 @@ def pair_costs(cost: ArrayLike, n: int) -> Floats:
         costs = np.asarray(upper_triangle(costs), dtype=np.float64)
     if costs.shape != (pair_count(n),):
         raise InputError(f"cost needs a number for each of {pair_count(n)} pairs, or {n} x {n}, not {costs.shape}")
-    if not (np.isfinite(costs).all() and (costs > 0).all()):
-        raise InputError("costs must be finite and positive; use frozen_pairs for pairs that must not change")
+    invalid = costs[~(np.isfinite(costs) & (costs > 0))]
+    if invalid.size:
+        raise InputError(
+            f"costs must be finite and positive, not {invalid[0]:g}; use frozen_pairs for pairs that must not change"
+        )
     return costs
 
 

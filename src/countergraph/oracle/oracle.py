@@ -222,10 +222,16 @@ class Oracle:
         batches = self._batches(edges, subjects)
         parts = [np.asarray(self._call(call, *part), dtype=np.float64) for part in batches]
         result = np.concatenate(parts) if parts else np.empty((0, 0))
-        if result.ndim != 2 or len(result) != len(edges) or not np.allclose(result.sum(axis=1), 1, atol=1e-3):
+        if result.ndim != 2 or len(result) != len(edges):
             raise AnswerError(
-                f"predict_proba must return probabilities that sum to 1 for each of the {len(edges)} graphs; "
-                f"it returned an array of shape {result.shape}"
+                f"predict_proba must return the probabilities of all classes for each of the {len(edges)} graphs, an "
+                f"array of shape ({len(edges)}, classes); it returned shape {result.shape}"
+            )
+        sums = result.sum(axis=1)
+        if not np.allclose(sums, 1, atol=1e-3):
+            wrong = sums[np.argmax(~np.isclose(sums, 1, atol=1e-3))]
+            raise AnswerError(
+                f"predict_proba must return probabilities that sum to 1; for one graph they sum to {wrong:g}"
             )
         return result
 

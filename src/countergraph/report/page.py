@@ -42,7 +42,6 @@ HEADERS = {
     "outlying": "outlier share",
     "seen": "changes seen",
     "proven": "certificate",
-    "regions": "networks",
     "distance_mm": "length (mm)",
 }
 """Column headers on the page, where they differ from the column names of the tables."""

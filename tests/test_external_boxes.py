@@ -47,7 +47,7 @@ def test_json_lines() -> None:
     assert all(i < j for i, j in first["edges"])
     assert decode(['{"id": 1, "label": "b"}', "", '{"id": 0, "label": "a"}'], 2, "program") == ["a", "b"]
     for answers, message in (
-        (["nonsense"], "must answer with lines such as"),
+        (["not JSON"], "must answer with lines such as"),
         (['{"id": 0}'], "must answer with lines such as"),
         (['{"id": 7, "label": 1}'], "answered with id 7, which is unknown"),
         (['{"id": 0, "label": 1}', '{"id": 0, "label": 1}'], "was already answered"),
@@ -203,7 +203,7 @@ def test_torch_modules() -> None:
         cg.TorchModel(3)
     with pytest.raises(BlackBoxError, match="must return logits"):
         cg.Oracle(cg.TorchModel(torch.nn.Linear(21, 2), input="edges", prepare=lambda t: (t[:1],))).ask(GRAPHS)
-    with pytest.raises(InputError, match="Sequential is a network of torch: wrap it in TorchModel"):
+    with pytest.raises(InputError, match="Sequential is a torch module: wrap it in TorchModel"):
         cg.find_counterfactual(flat, GRAPHS[0])
     with pytest.raises(BlackBoxError, match="not finite"):
         cg.Oracle(cg.TorchModel(torch.nn.Linear(21, 2), input="edges", prepare=lambda t: (t / 0,))).ask(GRAPHS)
@@ -343,8 +343,8 @@ def test_probabilities_are_checked() -> None:
     assert cg.Oracle(valid, batch_size=4).probabilities(GRAPHS).shape == (9, 2)
     assert valid.sizes == [4, 4, 1]
     for answer, message in (
-        (lambda m: np.full((m, 2), 7.0), "add up to 1"),
-        (lambda m: np.full(m, 0.5), "add up to 1|shape"),
+        (lambda m: np.full((m, 2), 7.0), "must return probabilities that sum to 1; for one graph they sum to 14"),
+        (lambda m: np.full(m, 0.5), r"an array of shape \(9, classes\); it returned shape \(9,\)"),
         (lambda m: 1 / 0, "raised ZeroDivisionError"),
     ):
         with pytest.raises(BlackBoxError, match=message):
