@@ -106,7 +106,7 @@ def test_every_explanation_has_a_notebook_representation(explanations: dict[str,
 
 
 def test_unknown_plots_and_views_raise(explanations: dict[str, Plottable]) -> None:
-    with pytest.raises(NotFoundError, match="no plot is called 'chord'"):
+    with pytest.raises(NotFoundError, match="unknown plot 'chord'"):
         explanations["counterfactual"].plot("chord")
     with pytest.raises(InputError, match="a Comparison cannot be shown on a brain"):
         explanations["comparison"].view()
@@ -172,7 +172,7 @@ def test_heatmaps_have_one_panel_for_each_class(explanations: dict[str, Plottabl
 
 def test_marks_of_an_unknown_row_raise(explanations: dict[str, Plottable]) -> None:
     explanations["roi-strip"].plot("roi-strip", marks={"TD +": [1, 2], "ASD -": [3]})
-    with pytest.raises(NotFoundError, match="no row is called 'XY \\+'"):
+    with pytest.raises(NotFoundError, match="unknown row 'XY \\+'"):
         explanations["roi-strip"].plot("roi-strip", marks={"XY +": [1]})
 
 
