@@ -280,7 +280,7 @@ def test_no_comparison_with_the_optimum_under_constraints(cohort: cg.GraphDatase
 
 
 def test_invalid_arguments_raise(cohort: cg.GraphDataset, report: Report, tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="unknown subject 'unknown'"):
+    with pytest.raises(NotFoundError, match="unknown subject 'unknown'; 24 are known"):
         cg.make_report(RULE, cohort, subjects=["unknown"])
     with pytest.raises(InputError, match="a report is of a GraphDataset"):
         cg.make_report(RULE, cohort.edges)

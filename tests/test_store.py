@@ -253,5 +253,7 @@ def test_flips_are_stored_with_four_bytes_each() -> None:
 
 
 def test_results_for_another_cohort_raise(store, cohort) -> None:
-    with pytest.raises(InputError, match="the results are of the cohort cohort, but data is"):
+    with pytest.raises(
+        InputError, match="the results are of the cohort cohort, but data is .*: pass the dataset that was"
+    ):
         store.results(SETTING, cohort)
