@@ -73,3 +73,17 @@ def test_errors_of_unreadable_tables_contain_the_file_name(tmp_path: Path) -> No
         path.write_bytes(content)
         with pytest.raises(InputError, match="bad.tsv"):
             load_atlas(path)
+
+
+def test_files_of_earlier_versions_are_read() -> None:
+    old = {
+        "name": "3 numbered regions",
+        "names": ["region 0", "region 1", "region 2"],
+        "coordinates": None,
+        "hemispheres": None,
+        "regions": ["front", "front", "back"],
+    }
+    atlas = cg.Atlas.from_dict(old)
+    assert atlas.names == cg.Atlas.numbered(3).names == ("ROI 0", "ROI 1", "ROI 2")
+    assert atlas.networks == ("front", "front", "back")
+    assert cg.Atlas.from_dict({**old, "names": ["a", "region 1", "c"]}).names == ("a", "region 1", "c")

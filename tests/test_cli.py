@@ -20,7 +20,7 @@ from tests.command_line import countergraph, start_command
 def test_show_and_import(workspace_folder: Path) -> None:
     shown = countergraph("data", "show", "study", cwd=workspace_folder)
     assert shown.returncode == 0, shown.stderr
-    assert "24 graphs with 20 ROIs (atlas: 20 numbered regions)" in shown.stdout
+    assert "24 graphs with 20 ROIs (atlas: 20 numbered ROIs)" in shown.stdout
     assert "hc" in shown.stdout
     imported = countergraph("data", "import", "study", "--out", "mine.npz", "--json", cwd=workspace_folder)
     assert json.loads(imported.stdout)["graphs"] == 24

@@ -21,6 +21,7 @@ from sklearn.tree._tree import Tree
 from countergraph.classifiers.linear_svm import LinearSVM
 from countergraph.classifiers.model import MODELS, Accuracy, Model
 from countergraph.errors import FileError, InputError
+from countergraph.graphs.atlas import current_names
 from countergraph.graphs.files import READ_ERRORS, write_atomic
 from countergraph.version import __version__
 
@@ -175,5 +176,5 @@ def _from_parts(plain: dict[str, Any], estimator: Any) -> Model:  # noqa: ANN401
         plain["atlas"],
         plain["trained_on"],
         Accuracy(**plain["accuracy"]),
-        None if names is None else tuple(names),
+        None if names is None else tuple(current_names(names)),
     )

@@ -159,7 +159,7 @@ def _read_graphs(paths: list[Path], binarize: str | None, atlas: Atlas | None) -
             names_by_path[path] = names
     _check_roi_names(names_by_path, atlas)
     if atlas is None and len(names_by_path) == len(paths):
-        atlas = Atlas(names_by_path[paths[0]], name=f"{len(matrix)} named regions")
+        atlas = Atlas(names_by_path[paths[0]], name=f"{len(matrix)} named ROIs")
     return np.stack(graphs), atlas
 
 

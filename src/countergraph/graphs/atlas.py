@@ -106,12 +106,19 @@ class Atlas:
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Atlas:
         """Create an atlas from the output of `to_dict`; files before 0.10 have the key "regions" for the networks."""
-        return cls(**{"networks" if key == "regions" else key: value for key, value in plain.items()})
+        renamed = {"networks" if key == "regions" else key: value for key, value in plain.items()}
+        return cls(**{**renamed, "names": current_names(plain["names"])})
 
     @classmethod
     def numbered(cls, n_rois: int) -> Atlas:
-        """Create an atlas of unnamed ROIs, called "region 0", "region 1", ...; saved models contain these names."""
-        return cls([f"region {i}" for i in range(n_rois)], name=f"{n_rois} numbered regions")
+        """Create an atlas of ROIs without names, called "ROI 0", "ROI 1", ..."""
+        return cls([f"ROI {i}" for i in range(n_rois)], name=f"{n_rois} numbered ROIs")
+
+
+def current_names(names: Sequence[str]) -> Sequence[str]:
+    """Return the names of ROIs in a file; files before 0.10 call ROIs without names "region 0", "region 1", ..."""
+    unnamed = all(name == f"region {i}" for i, name in enumerate(names))
+    return [f"ROI {i}" for i in range(len(names))] if unnamed else names
 
 
 ATLASES = {"aal116": "AAL-116"}
