@@ -374,9 +374,9 @@ def test_sentence_gives_the_reason_if_no_counterfactual_was_found() -> None:
     spent = cg.find_counterfactual(constant, graph, "ofs", max_calls=3, confirm=False)
     assert spent.sentence.endswith("within 3 calls: the budget of calls is spent.")
     tried = cg.find_counterfactual(constant, graph, "ofs", k=15)
-    assert tried.sentence.endswith(": no candidate changes the class.")
+    assert tried.sentence.endswith(": no candidate that was classified changes the class.")
     bound = cg.find_counterfactual(constant, graph, "ofs", k=15, constraints=cg.Constraints(only="added"))
-    assert bound.sentence.endswith(": no candidate within the constraints changes the class.")
+    assert bound.sentence.endswith(": no candidate that was classified changes the class within the constraints.")
     late = cg.find_counterfactual(constant, graph, "ofs", time_limit=1e-9)
     assert late.sentence == "The graph was not classified. No counterfactual was found: the time limit was reached."
     back = cg.Counterfactual.from_dict(json.loads(json.dumps(few.to_dict())))
@@ -391,7 +391,7 @@ def test_sentence_names_a_target_that_was_never_predicted() -> None:
     assert result.sentence.endswith(": no candidate was classified as ADS, only as ASD and TD.")
     assert cg.find_counterfactual(box, np.zeros((6, 6), int), "ofs+obs", target="ASD").found
     unexplained = replace(result, why="")
-    assert unexplained.sentence.endswith(": no candidate changes the class to ADS.")
+    assert unexplained.sentence.endswith(": no candidate that was classified changes the class to ADS.")
     received: list[cg.Counterfactual] = []
     [returned] = cg.find_counterfactuals(
         box, np.zeros((1, 6, 6), int), "ofs+obs", target="ADS", finished=received.append

@@ -142,7 +142,7 @@ def test_column_names_in_all_table_layouts(tmp_path: Path) -> None:
             write_table(tmp_path / str(number) / group / f"{group}1.csv")
         data = cg.load_dataset(tmp_path / str(number))
         assert (data.edges == GRAPHS[0]).all()
-        assert data.atlas.names == tuple(expected or (f"region {i}" for i in range(6)))
+        assert data.atlas.names == tuple(expected or (f"ROI {i}" for i in range(6)))
 
 
 def test_infinite_diagonals_are_ignored(folder: Path) -> None:

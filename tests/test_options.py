@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import json
+import pickle
 from dataclasses import fields
 from importlib.metadata import EntryPoint
 from typing import get_type_hints
@@ -60,8 +62,32 @@ def test_the_command_line_has_every_option() -> None:
 
 
 def test_unknown_options_are_refused() -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'max_call'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_call'; did you mean 'max_calls'"):
         cg.find_counterfactuals(ORACLE, GRAPHS, max_call=3)  # type: ignore[call-arg]
+
+
+def test_signatures_show_the_defaults_of_each_function() -> None:
+    defaults = {each: inspect.signature(each).parameters["runs"].default for each in PUBLIC}
+    assert defaults[cg.find_diverse] == 20
+    assert defaults[cg.make_report] == 5
+    assert defaults[cg.find_counterfactuals] == 1
+
+
+def test_registered_searches_are_compared_by_value() -> None:
+    assert pickle.loads(pickle.dumps(parse_method("ofs+obs"))).is_registered
+    assert not parse_method(singles).is_registered
+
+
+def test_numpy_booleans_can_be_saved() -> None:
+    described = cg.SearchOptions("ofs+obs", confirm=np.bool_(False)).describe()
+    assert json.loads(json.dumps(described))["confirm"] is False
+
+
+def test_a_broken_search_of_another_package_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("broken", "tests.test_options:NO_SUCH_NAME", methods.ENTRY_POINTS)
+    monkeypatch.setattr(methods, "entry_points", lambda group: [entry])
+    with pytest.warns(UserWarning, match="the search 'broken' of another package cannot be used"):
+        assert "ofs" in cg.list_methods()
 
 
 @pytest.mark.parametrize(

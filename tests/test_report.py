@@ -203,7 +203,7 @@ def test_report_with_few_or_no_counterfactuals(cohort: cg.GraphDataset, tmp_path
     )
     constant.save(tmp_path / "constant.html")
     text = (tmp_path / "constant.html").read_text()
-    assert "No candidate changed the class." in text
+    assert "No counterfactual was found." in text
     assert "<code>ofs+obs</code> found no counterfactual for 24 subjects" in text
     json.dumps(constant.to_dict(), allow_nan=False)
     partial = cg.make_report(RULE, cohort, "ofs+obs", runs=1, max_calls=2, k=4, subjects=1, local_runs=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from itertools import pairwise
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 import countergraph as cg
-from countergraph.errors import BlackBoxError, CallbackError, InputError, Interrupted
+from countergraph.errors import BlackBoxError, CallbackError, InputError, Interrupted, SearchError
 from countergraph.finding.run import Progress
+from countergraph.search.protocol import Ask
 from tests.conftest import random_graphs
 
 GRAPHS = random_graphs(7, 12, seed=6, density=0.4)
@@ -270,3 +272,71 @@ def test_a_time_limit_ends_the_run() -> None:
         for _ in run:
             pass
     assert {each.stopped for each in run.results} >= {"time_limit"}
+
+
+@pytest.mark.parametrize("method", ["ofs+obs", "learned"])
+def test_results_are_consistent_when_another_thread_reads_them(method: str) -> None:
+    """A noisy black box makes searches fall back to earlier results."""
+    rng = np.random.default_rng(0)
+
+    def noisy(edges: np.ndarray) -> np.ndarray:
+        return dense(edges) ^ (rng.random(len(edges)) < 0.05)
+
+    inconsistent: list[tuple[int | None, int | None]] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            for result in run.results:
+                expected = result.trace[-1][1] if result.trace else None
+                if expected != result.distance or result.found != (result.counterfactual_label is not None):
+                    inconsistent.append((expected, result.distance))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with cg.SearchRun(box(noisy), GRAPHS, method, runs=3) as run:
+            thread = threading.Thread(target=read)
+            thread.start()
+            for _ in run:
+                pass
+            done.set()
+            thread.join()
+    finally:
+        done.set()
+        sys.setswitchinterval(interval)
+    assert not inconsistent
+
+
+def raises_first(task, start):
+    raise ZeroDivisionError("first")
+
+
+def raises_later(task, start):
+    yield Ask(np.array([0]))
+    raise ZeroDivisionError("later")
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        (raises_first, "the search 'raises_first' raised ZeroDivisionError: first"),
+        (raises_later, "the search 'raises_later' raised ZeroDivisionError: later"),
+        (lambda task, start: [1, 2], "the search 'lambda' must be a generator function, .* it returned a list"),
+    ],
+)
+def test_partial_results_after_an_exception_in_a_search(search, message: str) -> None:
+    with pytest.raises(SearchError, match=message) as stopped:
+        cg.find_counterfactuals(box(), GRAPHS, search)
+    assert len(stopped.value.results) == len(GRAPHS)
+
+
+def test_a_start_is_not_lost_in_a_small_budget() -> None:
+    far = cg.find_counterfactuals(box(), GRAPHS, "ofs", k=8)
+    for max_calls in (2, 3, 4, 5):
+        for before, after in zip(
+            far, cg.find_counterfactuals(box(), GRAPHS, start=far, max_calls=max_calls), strict=True
+        ):
+            assert after.calls <= max_calls
+            assert max_calls < 4 or after.distance is not None
+            assert after.distance is None or after.distance <= (before.distance or 0)

@@ -257,3 +257,18 @@ def test_results_for_another_cohort_raise(store, cohort) -> None:
         InputError, match="the results are of the cohort cohort, but data is .*: pass the dataset that was"
     ):
         store.results(SETTING, cohort)
+
+
+KEYS = {
+    "plain": "a41fe704fcd0c48e885332e310951cea",
+    "confirmed": "6ae1a904bf296b2803405f266f5569a5",
+    "scores": "80977b34e23d0d99e9178d4061a169f2",
+}
+
+
+def test_keys_of_0_9_0_are_unchanged() -> None:
+    """Literal keys of version 0.9.0, so that the rows of its stores are found."""
+    plain = Setting("cohort", "dataset", "box", "ofs+obs", version="0.9.0")
+    assert plain.key == KEYS["plain"]
+    assert replace(plain, confirm=True).key == KEYS["confirmed"]
+    assert replace(plain, options='{"scores": true}', method="learned", target=1).key == KEYS["scores"]

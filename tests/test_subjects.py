@@ -134,7 +134,7 @@ def test_the_fingerprint_tells_oracles_with_subjects_apart(model: cg.Model) -> N
 
 def test_a_black_box_without_a_second_argument_is_named() -> None:
     oracle = cg.Oracle(lambda edges: [0] * len(edges), input="edges", with_subjects=True)
-    with pytest.raises(BlackBoxError, match="raised TypeError for 1 graphs as edges and their subjects: "):
+    with pytest.raises(BlackBoxError, match="raised TypeError for a batch of 1, input='edges', with subjects: "):
         cg.find_counterfactuals(oracle, DATA)
 
 
@@ -149,3 +149,19 @@ def test_one_adjacency_matrix_is_refused() -> None:
     assert oracle.asked == 0
     assert len(oracle.ask(matrix[np.triu_indices(21, 1)][None])) == 1
     assert len(oracle.ask(random_graphs(21, 7, seed=0))) == 21
+
+
+def test_a_graph_without_a_name_is_refused() -> None:
+    oracle = cg.Oracle(Box(), with_subjects=True)
+    for function in (cg.find_counterfactual, cg.find_diverse):
+        with pytest.raises(InputError, match="needs the subject of the graph .* use find_counterfactuals or find_div"):
+            function(oracle, EDGES[3])
+    with pytest.raises(InputError, match="subjects must have one entry for each of the 3 graphs, not 1"):
+        oracle.ask(EDGES[:3], subjects=["sub-01"])
+    assert oracle.asked == 0 or oracle.computed == 0
+
+
+def test_a_weighted_matrix_is_refused() -> None:
+    oracle = cg.Oracle(lambda edges: [0] * len(edges), input="edges")
+    with pytest.raises(InputError, match="0 and 1"):
+        oracle.ask(np.corrcoef(np.random.default_rng(0).random((21, 50))))

@@ -232,4 +232,4 @@ def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, q
             smallest = f"{distances[0]} to " if distances[0] < distances[-1] else ""
             shown = "closest" if best.cost is None else "cheapest"
             text += f", {smallest}{count(distances[-1], 'change')}; the {shown} is shown"
-        echo(text)
+        echo(f"{text}. All runs together took {count(results.calls, 'call')}.")

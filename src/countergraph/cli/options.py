@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 
 import typer
 
@@ -75,7 +75,7 @@ class SearchFlags:
     """The command-line form of `SearchOptions` and `Constraints`."""
 
     method: Annotated[str, typer.Option(help="The search method; 'countergraph methods' lists all.")] = "learned"
-    runs: Annotated[int, typer.Option(help="The number of searches per graph.")] = 1
+    runs: Annotated[int, typer.Option(help="The number of searches; the closest result is shown.")] = 1
     seed: Annotated[int, typer.Option(help="The seed; the same seed gives the same results.")] = 0
     k: Annotated[int, typer.Option(help="The number of pairs changed in one step.")] = 5
     max_calls: Annotated[int, typer.Option(help="The maximum number of calls of each phase.")] = 2000
@@ -113,17 +113,11 @@ class SearchFlags:
 
     def keywords(self, data: GraphDataset) -> SearchKeywords:
         """Return the keyword arguments of the search functions."""
-        return {
-            "runs": self.runs,
-            "seed": self.seed,
-            "k": self.k,
-            "max_calls": self.max_calls,
-            "walks": self.walks,
-            "target": _label(self.target, data),
-            "scores": self.scores,
-            "confirm": self.confirm,
-            "constraints": self.constraints(data.atlas),
-        }
+        from countergraph.search.options import SearchKeywords
+
+        given = {name: getattr(self, name) for name in SearchKeywords.__annotations__ if name in _names(self)}
+        given |= {"target": _label(self.target, data), "constraints": self.constraints(data.atlas)}
+        return cast("SearchKeywords", given)
 
     def constraints(self, atlas: Atlas) -> Constraints | None:
         """Return the constraints; None if there are none."""
@@ -173,6 +167,10 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {each.name: each.annotation for each in parameters}
     return wrapper
+
+
+def _names(options: SearchFlags) -> set[str]:
+    return {each.name for each in fields(options)}
 
 
 def _label(target: str | None, data: GraphDataset) -> int | str | None:

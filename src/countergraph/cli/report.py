@@ -30,7 +30,7 @@ class ReportFlags(SearchFlags):
 def report(
     source: Source,
     model: BlackBox,
-    path: Annotated[Path, typer.Option("--out", help="The file to write, for example report.html.")],
+    path: Annotated[Path, typer.Option("--out", help="The file to write: .html, .json, or a folder of CSV tables.")],
     search: ReportFlags,
     data_options: DataOptions,
     subjects: Annotated[int, typer.Option(help="The number of subjects to show one by one.")] = 4,

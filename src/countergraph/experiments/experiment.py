@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Unpack
 
+from countergraph.errors import InputError
 from countergraph.search.options import SearchKeywords, SearchOptions
 
 QUICK_EVERY, QUICK_RUNS, QUICK_LOCAL_RUNS = 8, 1, 100
@@ -27,6 +28,10 @@ class Experiment:
     """Search every n-th graph."""
     neighbours: int | None = None
     """The number of neighbours of a KNN black box; None for 5, the default of scikit-learn."""
+
+    def __post_init__(self) -> None:
+        if self.options.time_limit is not None or self.options.run_numbers != tuple(range(self.runs)):
+            raise InputError("an experiment has no time_limit, and its runs are a number: runs=5")
 
     @classmethod
     def of(

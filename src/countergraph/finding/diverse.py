@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -17,13 +18,13 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
 from countergraph.results.counterfactual import Counterfactuals
 from countergraph.search.methods import Method, Phase
-from countergraph.search.options import SearchKeywords, SearchOptions, shows_search_options
+from countergraph.search.options import SearchKeywords, make_options, shows_search_options
 from countergraph.search.protocol import SearchFunction
 
 DEFAULT_RUNS = 20
 
 
-@shows_search_options
+@partial(shows_search_options, runs=DEFAULT_RUNS)
 def find_diverse(
     black_box: object,
     graph: GraphDataset | ArrayLike,
@@ -51,13 +52,14 @@ def find_diverse(
         See `SearchOptions`. ``time_limit`` is for all searches together.
     """
     check_integers(m=(m, 1))
-    options.setdefault("runs", DEFAULT_RUNS)
-    chosen = SearchOptions(method, **options)
+    chosen = make_options(method, options, runs=DEFAULT_RUNS)
     graphs = graph if isinstance(graph, GraphDataset) else _stack(np.asarray(graph))
     if len(graphs) != 1:
         raise InputError(f"find_diverse takes one graph, not {len(graphs)}")
     began, runs = time.monotonic(), len(chosen.run_numbers)
-    first = find_all(Request.of(black_box, graphs, dataset, chosen), progress)
+    request = Request.of(black_box, graphs, dataset, chosen)
+    request.check_subject_is_known()
+    first = find_all(request, progress)
     results, best = list(first), first.closest()
     constraints = chosen.constraints if isinstance(chosen.constraints, Constraints) else Constraints()
     while best is not None and len(results) < runs + m - 1:
@@ -74,7 +76,7 @@ def find_diverse(
         except (StoppedError, Interrupted) as error:
             error.results = Counterfactuals([*results, *error.results])
             raise
-        results.append(replace(other, run=len(results)))
+        results.append(replace(other, run=1 + max(each.run for each in results)))
         best = other if other.found else None
     return Counterfactuals(results)
 

@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 
 from countergraph.errors import CallbackError, InputError, Interrupted
 from countergraph.finding.request import Request
-from countergraph.finding.run import Finished, Progress, SearchRun
+from countergraph.finding.run import Finished, Progress, SearchRun, interrupted
 from countergraph.finding.start import Start
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import as_edge_vector
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Asked
 from countergraph.search.methods import Method, Phase
-from countergraph.search.options import SearchKeywords, SearchOptions, shows_search_options
+from countergraph.search.options import SearchKeywords, make_options, shows_search_options
 from countergraph.search.protocol import SearchFunction
 
 ProgressCallback = Callable[[Progress], object]
@@ -59,10 +59,12 @@ def find_counterfactual(
     if isinstance(graph, GraphDataset | str):
         raise InputError("graph must be one graph, an array; find_counterfactuals takes data.subset([name])")
     edges = as_edge_vector(graph)[None]
-    chosen = SearchOptions(method, **options)
+    chosen = make_options(method, options)
     if len(chosen.run_numbers) != 1:
         raise InputError("find_counterfactual returns one result, so runs must be 1; use find_counterfactuals")
-    [result] = find_all(Request.of(black_box, edges, dataset, chosen, start))
+    request = Request.of(black_box, edges, dataset, chosen, start)
+    request.check_subject_is_known()
+    [result] = find_all(request)
     return result
 
 
@@ -106,7 +108,7 @@ def find_counterfactuals(
     BlackBoxError, CallbackError, Interrupted
         If the black box or a callback raises, or at Ctrl-C. The attribute ``results`` holds the partial results.
     """
-    request = Request.of(black_box, graphs, dataset, SearchOptions(method, **options), start)
+    request = Request.of(black_box, graphs, dataset, make_options(method, options), start)
     return find_all(request, progress, finished)
 
 
@@ -114,25 +116,29 @@ def find_all(
     request: Request, progress: ProgressCallback | None = None, finished: ResultCallback | None = None
 ) -> Counterfactuals:
     """Run a request to its end, and call the callbacks."""
-    with SearchRun.of(request) as run:
-        for event in run:
-            if isinstance(event, Finished):
-                call_back(finished, event.result, run)
-            if isinstance(event, Finished | Asked):
-                call_back(progress, run.progress, run)
-    return run.results
+    run = SearchRun.of(request)
+    try:
+        with run:
+            for event in run:
+                if isinstance(event, Finished):
+                    run_callback(finished, event.result, run)
+                if isinstance(event, Finished | Asked):
+                    run_callback(progress, run.progress, run)
+        return run.results
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        raise interrupted(run) from None
 
 
-def call_back(callback: Callable[[Any], object] | None, value: object, run: SearchRun) -> None:
+def run_callback(callback: Callable[[Any], object] | None, value: object, run: SearchRun) -> None:
     """Call a callback of the user; if it raises, raise `CallbackError` with the partial results of the run."""
     if callback is None:
         return
     try:
         callback(value)
     except KeyboardInterrupt:
-        interrupted = Interrupted("the search was interrupted; the attribute results holds the partial results")
-        interrupted.results = run.results
-        raise interrupted from None
+        raise interrupted(run) from None
     except Exception as error:
         stopped = CallbackError(
             f"a callback raised {type(error).__name__}: {error}; the attribute results holds the partial results"

@@ -150,17 +150,17 @@ class Request:
     def result(self, number: int, record: Record) -> Counterfactual:
         """Return the result of a job."""
         index, run = self.job_position(number)
-        limits, best = self._limits[index], record.valid_best
+        limits, (best, label, trace) = self._limits[index], record.valid_found
         result = Counterfactual(
             original=self.edges[index],
             flips=None if best is None else np.sort(best),
             original_label=record.label,
-            counterfactual_label=None if best is None else record.best_label,
+            counterfactual_label=label,
             calls_by_phase=dict(record.calls),
             method=self.options.parsed_method.name,
             parameters=self.parameters,
             stopped=record.stopped or "interrupted",
-            trace=() if best is None else tuple(record.trace),
+            trace=trace,
             graph_index=index,
             run=run,
             subject=self._subject(index),
@@ -172,6 +172,14 @@ class Request:
             certificate=self._certificate(record.proof),
         )
         return result if result.found else replace(result, why=self._why(result, record))
+
+    def check_subject_is_known(self) -> None:
+        """Raise `InputError` for a single graph without a name if the black box needs its subject."""
+        if self.oracle.with_subjects and self.cohort is None:
+            raise InputError(
+                "the black box needs the subject of the graph (with_subjects=True), but an array has no name: use "
+                "find_counterfactuals or find_diverse with data.subset([name])"
+            )
 
     def _subject(self, index: int) -> str:
         if self.cohort is not None:

@@ -16,7 +16,7 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Asked, Classify, JobImproved, run
 from countergraph.search.methods import Method, Phase
-from countergraph.search.options import SearchKeywords, SearchOptions, shows_search_options
+from countergraph.search.options import SearchKeywords, make_options, shows_search_options
 from countergraph.search.protocol import Flips, SearchFunction
 from countergraph.search.record import Record
 
@@ -104,7 +104,7 @@ class SearchRun:
         start: Start | None = None,
         **options: Unpack[SearchKeywords],
     ) -> None:
-        request = Request.of(black_box, graphs, dataset, SearchOptions(method, **options), start)
+        request = Request.of(black_box, graphs, dataset, make_options(method, options), start)
         self._prepare(request, request.classify)
 
     @classmethod
@@ -174,9 +174,7 @@ class SearchRun:
             error.results = self.results
             raise
         except KeyboardInterrupt:
-            interrupted = Interrupted("the search was interrupted; the attribute results holds the partial results")
-            interrupted.results = self.results
-            raise interrupted from None
+            raise interrupted(self) from None
         finally:
             self._steps.close()
 
@@ -185,3 +183,10 @@ class SearchRun:
         record = self._records[number]
         assert record.best is not None
         return Improved(index, record.best.size, sum(record.calls.values()), run_number, record.best)
+
+
+def interrupted(run: SearchRun) -> Interrupted:
+    """Return the exception for Ctrl-C during a run, with its partial results."""
+    error = Interrupted("the search was interrupted; the attribute results holds the partial results")
+    error.results = run.results
+    return error

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from countergraph.errors import InputError
 from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
-from countergraph.results.counterfactual import Counterfactual, Counterfactuals
+from countergraph.results.counterfactual import Counterfactual
 from countergraph.search.options import SearchOptions
 from countergraph.search.protocol import Flips
 
@@ -24,11 +24,15 @@ def start_flips(start: Start, edges: Bits, options: SearchOptions) -> tuple[Flip
         raise InputError(f"method {name!r} cannot improve a start; add a backward search, such as '{name}+obs'")
     if isinstance(start, Counterfactual):
         return _from_results([start], edges)
-    if isinstance(start, list | tuple | Counterfactuals):
-        results = [each for each in start if isinstance(each, Counterfactual)]
-        if len(results) == len(start):
-            return _from_results(results, edges)
-    return _from_graphs(start, edges)  # type: ignore[arg-type]
+    if isinstance(start, np.ndarray):
+        return _from_graphs(start, edges)
+    given = list(start) if isinstance(start, Iterable) else start
+    results = [each for each in given if isinstance(each, Counterfactual)] if isinstance(given, list) else []
+    if results and len(results) == len(given):  # type: ignore[arg-type]
+        return _from_results(results, edges)
+    if results:
+        raise InputError("start must contain only Counterfactual objects, or be an array of changed graphs")
+    return _from_graphs(given, edges)  # type: ignore[arg-type]
 
 
 def _from_results(results: Iterable[Counterfactual], edges: Bits) -> tuple[Flips | None, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError, check_integers
-from countergraph.graphs.pairs import Bits, Floats, Label, digests, looks_like_one_matrix, roi_count
+from countergraph.graphs.pairs import Bits, Floats, Label, as_edge_vectors, digests, looks_like_one_matrix, roi_count
 from countergraph.oracle.adapters import ADAPTERS, Call, Subjects
 from countergraph.oracle.answers import Labels, Scored, apply_meanings, read_answers, to_labels
 
@@ -114,7 +114,7 @@ class Oracle:
                 f"Oracle.ask takes edge vectors (batch, pairs), but this is one adjacency matrix {array.shape}: "
                 "take its upper triangle, matrix[np.triu_indices(n, 1)][None]"
             )
-        return self.classify(array, classes, subjects)
+        return self.classify(as_edge_vectors(array, "edges"), classes, subjects)
 
     def classify(self, edges: Bits, classes: Sequence[str] | None = None, subjects: Subjects | None = None) -> Labels:
         """Do the same as `ask`, for edge vectors that are known to be a batch."""
@@ -177,7 +177,10 @@ class Oracle:
     def _subjects(self, edges: Bits, subjects: Subjects | None) -> Subjects | None:
         if not self.with_subjects:
             return None
-        return list(range(len(edges))) if subjects is None else list(subjects)
+        given = list(range(len(edges))) if subjects is None else list(subjects)
+        if len(given) != len(edges):
+            raise InputError(f"subjects must have one entry for each of the {len(edges)} graphs, not {len(given)}")
+        return given
 
     def _labels(self, edges: Bits, subjects: Subjects | None) -> Labels:
         if self._label_cache is None:
@@ -269,5 +272,5 @@ class Oracle:
         except BlackBoxError:
             raise
         except Exception as error:
-            given = f"{len(edges)} graphs as {self.input}" + ("" if subjects is None else " and their subjects")
+            given = f"a batch of {len(edges)}, input={self.input!r}" + ("" if subjects is None else ", with subjects")
             raise BlackBoxError(f"the black box raised {type(error).__name__} for {given}: {error}") from error

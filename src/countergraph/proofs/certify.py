@@ -47,7 +47,7 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     """
     check_integers(radius=(radius, 0))
     if not isinstance(result, Counterfactual):
-        raise InputError(f"certify takes one Counterfactual, not a {type(result).__name__}")
+        raise InputError(f"certify takes one Counterfactual, not {type(result).__name__}")
     if result.flips is None:
         raise InputError("certify takes a counterfactual, but this search found none")
     if result.limited and radius:

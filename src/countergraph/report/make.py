@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Unpack
 
@@ -15,15 +17,17 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.report.report import Report
 from countergraph.results.counterfactual import Counterfactuals
 from countergraph.search.methods import Method, Phase
-from countergraph.search.options import SearchKeywords, SearchOptions, shows_search_options
+from countergraph.search.options import SearchKeywords, SearchOptions, make_options, shows_search_options
 from countergraph.search.protocol import SearchFunction
 from countergraph.store.resume import resume_all
 from countergraph.store.store import Store
 
 DEFAULT_RUNS = 5
+SHORTEST = 0.01
+"""Seconds for each of the remaining searches when the time limit is spent."""
 
 
-@shows_search_options
+@partial(shows_search_options, runs=DEFAULT_RUNS)
 def make_report(
     black_box: object,
     data: GraphDataset,
@@ -56,7 +60,8 @@ def make_report(
     store, box
         Store every finished search, and continue where an earlier report stopped (see `resume_counterfactuals`).
     **options
-        See `SearchOptions`; ``runs``, the number of searches per graph of the cohort, is 5 by default.
+        See `SearchOptions`; ``runs``, the number of searches per graph of the cohort, is 5 by default. ``time_limit``
+        is for all searches together.
     """
     if not isinstance(data, GraphDataset):
         raise InputError(f"make_report takes a GraphDataset, not a {type(data).__name__}")
@@ -66,10 +71,13 @@ def make_report(
     subjects = [subjects] if isinstance(subjects, str) else subjects
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # raises for an unknown name before the first search
-    options.setdefault("runs", DEFAULT_RUNS)
-    chosen = SearchOptions(method, **options)
+    chosen = make_options(method, options, runs=DEFAULT_RUNS)
+    began = time.monotonic()
 
     def find(graphs: GraphDataset, options: SearchOptions) -> Counterfactuals:
+        if options.time_limit is not None:
+            left = began + options.time_limit - time.monotonic()
+            options = replace(options, time_limit=max(left, SHORTEST))
         if store is not None:
             return resume_all(store, black_box, graphs, data, options, box, progress)
         return find_all(Request.of(black_box, graphs, data, options), progress)

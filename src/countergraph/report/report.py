@@ -225,7 +225,7 @@ class Report:
         graphs = len({each.graph_index for each in self.results})
         text = f"{count(graphs, 'graph')}, {count(len(self.results), 'search')}, {count(len(found), 'counterfactual')}."
         if self.global_explanation is None:
-            return f"{text} No candidate changed the class."
+            return f"{text} No counterfactual was found."
         median = int(np.median([each.distance or 0 for each in found]))
         top = ", ".join(str(name) for name in self.global_explanation.roi_importance.nlargest(3).index)
         return (

@@ -126,14 +126,14 @@ def count(number: int, noun: str) -> str:
 
 
 REASONS = {
-    "not found": "no candidate changes the class{to}",
+    "not found": "no candidate that was classified changes the class{to}",
     "max_calls": "the budget of calls is spent",
     "time_limit": "the time limit was reached",
     "interrupted": "the search was interrupted",
     "cancelled": "the search was cancelled",
 }
 LIMITED_REASONS = {
-    "not found": "no candidate within the constraints changes the class{to}",
+    "not found": "no candidate that was classified changes the class{to} within the constraints",
     "max_calls": "the budget is spent, by calls or by candidates that violate the constraints",
 }
 

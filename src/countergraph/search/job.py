@@ -86,6 +86,7 @@ class Received:
 
 
 RECEIVED = Received()
+SearchGenerator = Generator[Message, Answer, object]
 Steps = Generator[Message | Received, Reply, None]
 Tasks = dict[str, Task]
 """The task of each phase, by the name of the phase."""
@@ -145,12 +146,13 @@ def _phases(
 
     The calls that confirming the result may take are reserved in the budget of the last phase.
     """
-    spent = yield from _classify_start(job, record, tasks, refuted)
+    yield from _classify_start(job, record, tasks, consistency, refuted)
+    spent = False
     for phase in job.phases:
         if record.best is not None and phase.direction == "forward" and not phase.improves_start:
             continue
-        search = phase.search(tasks[phase.name], NO_FLIPS if record.best is None else record.best)
-        message, rejected = next(search, None), 0
+        search = _start(phase, tasks[phase.name], NO_FLIPS if record.best is None else record.best)
+        message, rejected = _next_message(phase, search, None), 0
         while message is not None:
             reserved = consistency.reserved_calls(record) if job.confirm and phase is job.phases[-1] else 0
             if record.calls[phase.name] >= job.max_calls - reserved or rejected > MAX_REJECTED * job.max_calls:
@@ -166,10 +168,7 @@ def _phases(
                 if isinstance(message, Wait):
                     yield message
                 rejected, answer = rejected + 1, NO_ANSWER
-            try:
-                message = search.send(answer)
-            except StopIteration:
-                break
+            message = _next_message(phase, search, answer)
         if record.best is None:
             break
         if np.unique(record.best).size != record.best.size:
@@ -179,20 +178,39 @@ def _phases(
     return spent
 
 
-def _classify_start(
-    job: Job, record: Record, tasks: Tasks, refuted: RefutedSets
-) -> Generator[Message | Received, Reply, bool]:
-    """Classify the start, if there is one and no call was spent on it before; return whether the budget is spent."""
-    if job.start is None or sum(record.calls.values()) > 1:
-        return False
-    if job.max_calls == 1:
-        return True
+def _classify_start(job: Job, record: Record, tasks: Tasks, consistency: Consistency, refuted: RefutedSets) -> Steps:
+    """Classify the start, if there is one, the budget allows it, and it was not classified before."""
+    reserved = consistency.reserved_calls(record) if job.confirm and len(job.phases) == 1 else 0
+    if job.start is None or sum(record.calls.values()) > 1 or job.max_calls < 2 + reserved:
+        return
     candidate = job.limits.fit(job.graph, job.start)
     if candidate.size:
         reply = yield Ask(candidate)
         _process(job, record, tasks, refuted, job.phases[0], candidate, reply)
         yield RECEIVED
-    return False
+
+
+def _start(phase: Phase, task: Task, start: Flips) -> SearchGenerator:
+    try:
+        search = phase.search(task, start)
+    except Exception as error:
+        raise SearchError(f"the search {phase.name!r} raised {type(error).__name__}: {error}") from error
+    if not isinstance(search, Generator):
+        raise SearchError(
+            f"the search {phase.name!r} must be a generator function, which yields Ask(flips); it returned a "
+            f"{type(search).__name__}"
+        )
+    return search
+
+
+def _next_message(phase: Phase, search: SearchGenerator, answer: Answer | None) -> Message | None:
+    """Return the next message of a search, given the answer to its last one; None if the search is finished."""
+    try:
+        return next(search) if answer is None else search.send(answer)
+    except StopIteration:
+        return None
+    except Exception as error:
+        raise SearchError(f"the search {phase.name!r} raised {type(error).__name__}: {error}") from error
 
 
 def _candidate(job: Job, phase: Phase, message: object) -> Flips:

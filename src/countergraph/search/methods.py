@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -121,7 +122,7 @@ class Method:
     @property
     def is_registered(self) -> bool:
         """Whether its name determines it."""
-        return all(PHASES.get(phase.name) is phase for phase in self.phases)
+        return all(PHASES.get(phase.name) == phase for phase in self.phases)
 
 
 # fmt: off
@@ -202,7 +203,10 @@ def _phase(name: str) -> Phase:
 
 def _register_entry_points() -> None:
     for entry in entry_points(group=ENTRY_POINTS):
-        register_search(entry.load())
+        try:
+            register_search(entry.load())
+        except Exception as error:
+            warnings.warn(f"the search {entry.name!r} of another package cannot be used: {error}", stacklevel=3)
 
 
 def _names(direction: str) -> Sequence[str]:

@@ -10,8 +10,9 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, Protocol, TypedDict, TypeVar
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
@@ -106,10 +107,13 @@ class SearchOptions:
         for name in ("scores", "confirm"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
+            object.__setattr__(self, name, bool(getattr(self, name)))
         if self.constraints is not None and not callable(getattr(self.constraints, "describe", None)):
             raise InputError(f"constraints must be Constraints(...), not {self.constraints!r}")
         limit = self.time_limit
-        if limit is not None and (not isinstance(limit, int | float | np.number) or not limit > 0):
+        if limit is not None and (
+            isinstance(limit, bool) or not isinstance(limit, int | float | np.number) or not limit > 0
+        ):
             raise InputError(f"time_limit must be a positive number of seconds, not {limit!r}")
         method = self.parsed_method
         if self.scores and not method.is_joint:
@@ -151,16 +155,37 @@ class SearchOptions:
         return plain
 
 
-def shows_search_options(function: Function) -> Function:
+def make_options(
+    method: str | Phase | Method | SearchFunction, keywords: SearchKeywords, **defaults: Unpack[SearchKeywords]
+) -> SearchOptions:
+    """Return the options of the keyword arguments of a public function; ``defaults`` replace the usual ones."""
+    known = [each.name for each in fields(SearchOptions)]
+    for name in keywords:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"the options are {', '.join(known)}"
+            raise TypeError(f"unexpected keyword argument {name!r}; {hint}")
+    merged = defaults.copy()
+    merged.update(keywords)
+    return SearchOptions(method, **merged)
+
+
+def shows_search_options(function: Function, **defaults: Any) -> Function:  # noqa: ANN401
     """Show the fields of `SearchOptions` in the signature of a function that takes them as ``**options``.
 
-    ``help()``, notebooks and editors then list the options, which are written down in one place only.
+    ``help()``, notebooks and editors then list the options, which are written down in one place only. ``defaults`` are
+    the defaults of this function that differ from those of `SearchOptions`.
     """
     signature = inspect.signature(function)
     own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
     names = {each.name for each in own}
     added = [
-        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
+        inspect.Parameter(
+            each.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=defaults.get(each.name, each.default),
+            annotation=each.type,
+        )
         for each in fields(SearchOptions)
         if each.name not in names
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from countergraph.graphs.pairs import Label
 from countergraph.search.limits import NO_LIMITS, Limits
@@ -20,6 +20,20 @@ Stopped = Literal[
 ]
 
 
+class Found(NamedTuple):
+    """The best result of a search."""
+
+    flips: Flips | None
+    """The counterfactual; None if none was found."""
+    label: Label | None
+    """Its class."""
+    trace: tuple[tuple[int, int], ...]
+    """(calls, distance) each time a better counterfactual was found."""
+
+
+NOTHING_FOUND = Found(None, None, ())
+
+
 @dataclass(eq=False)
 class Record:
     """The state of one search. It is complete when ``stopped`` is set, and consistent at any time before."""
@@ -28,12 +42,10 @@ class Record:
     limits: Limits = NO_LIMITS
     label: Label | None = None
     """The class of the original graph."""
-    best: Flips | None = None
-    best_label: Label | None = None
-    trace: list[tuple[int, int]] = field(default_factory=list)
-    """(calls, distance) each time a better counterfactual was found."""
+    found: Found = NOTHING_FOUND
+    """The best result; replaced as a whole, so that another thread can read it at any time."""
     stopped: Stopped | None = None
-    previous: deque[tuple[Flips, Label]] = field(default_factory=lambda: deque(maxlen=MAX_PREVIOUS))
+    previous: deque[Found] = field(default_factory=lambda: deque(maxlen=MAX_PREVIOUS))
     """The previous best results, if the result is to be confirmed."""
     flipped: int = 0
     """The number of candidates that are counterfactuals."""
@@ -47,6 +59,16 @@ class Record:
     """What the answers prove about the result, if it is confirmed."""
 
     @property
+    def best(self) -> Flips | None:
+        """The best counterfactual; None if none was found."""
+        return self.found.flips
+
+    @property
+    def trace(self) -> tuple[tuple[int, int], ...]:
+        """(calls, distance) each time a better counterfactual was found."""
+        return self.found.trace
+
+    @property
     def mostly_flipped(self) -> bool:
         """Whether most candidates are counterfactuals: then the class of the original graph may be a wrong answer."""
         return 2 * self.refuted < self.flipped
@@ -55,29 +77,27 @@ class Record:
         """Record a counterfactual, and return the best one; ``keep_previous`` also keeps the previous best."""
         self.flipped += 1
         self.flipped_within_most += self.limits.within_most(flips)
-        if self.best is None or self.limits.rank(flips) < self.limits.rank(self.best):
-            if keep_previous and self.best is not None and self.best_label is not None:
-                self.previous.append((self.best, self.best_label))
-            self.best, self.best_label = flips, label
-            self.trace.append((sum(self.calls.values()), flips.size))
-        return self.best
+        best = self.best
+        if best is not None and not self.limits.rank(flips) < self.limits.rank(best):
+            return best
+        if keep_previous and best is not None:
+            self.previous.append(self.found)
+        self.found = Found(flips, label, (*self.trace, (sum(self.calls.values()), flips.size)))
+        return flips
 
     @property
-    def valid_best(self) -> Flips | None:
-        """The best counterfactual, unless it has more changes than the constraint ``most`` allows."""
-        return None if self.best is None or not self.limits.within_most(self.best) else self.best
+    def valid_found(self) -> Found:
+        """The best result, unless it has more changes than the constraint ``most`` allows."""
+        found = self.found
+        return found if found.flips is not None and self.limits.within_most(found.flips) else NOTHING_FOUND
 
     def fall_back(self) -> None:
         """Replace the best result by the previous one."""
-        if not self.previous:
-            self.discard_results()
-            return
-        self.best, self.best_label = self.previous.pop()
-        self.trace.pop()
+        self.found = self.previous.pop() if self.previous else NOTHING_FOUND
 
     def enforce_most(self) -> None:
         """Discard the result if it has more changes than the constraint ``most`` allows."""
-        if self.best is not None and not self.limits.within_most(self.best):
+        if self.valid_found is NOTHING_FOUND:
             self.discard_results()
 
     def restart(self, label: Label) -> None:
@@ -87,9 +107,8 @@ class Record:
 
     def discard_results(self) -> None:
         """Discard all counterfactuals."""
-        self.best = self.best_label = None
+        self.found = NOTHING_FOUND
         self.previous.clear()
-        self.trace.clear()
 
 
 @dataclass(eq=False)

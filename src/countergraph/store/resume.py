@@ -9,14 +9,14 @@ from functools import partial
 from typing import Unpack
 
 from countergraph.errors import InputError, Interrupted, StoppedError
-from countergraph.finding.find import ProgressCallback, call_back
+from countergraph.finding.find import ProgressCallback, run_callback
 from countergraph.finding.request import Request
 from countergraph.finding.run import Finished, Progress, SearchRun
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Asked
 from countergraph.search.methods import Method, Phase
-from countergraph.search.options import SearchKeywords, SearchOptions, shows_search_options
+from countergraph.search.options import SearchKeywords, SearchOptions, make_options, shows_search_options
 from countergraph.search.protocol import SearchFunction
 from countergraph.store.fingerprint import fingerprint
 from countergraph.store.replay import Replay
@@ -70,9 +70,11 @@ def resume_counterfactuals(
     StoppedError, Interrupted
         As in `find_counterfactuals`; their ``results`` are those in the store and the partial ones.
     """
+    if not isinstance(store, Store):
+        raise InputError(f"store must be an open Store, not {store!r}: use with cg.Store(path) as store")
     if not isinstance(graphs, GraphDataset):
         raise InputError(f"resume_counterfactuals takes a GraphDataset, not a {type(graphs).__name__}")
-    chosen = SearchOptions(method, **options)
+    chosen = make_options(method, options)
     return resume_all(store, black_box, graphs, graphs if dataset is None else dataset, chosen, box, progress)
 
 
@@ -170,7 +172,7 @@ def search(
                     if isinstance(event, Finished) and not setting.is_joint:
                         add(graphs, event.result)
                     if isinstance(event, Finished | Asked):
-                        call_back(callback, run.progress, run)
+                        run_callback(callback, run.progress, run)
         except (StoppedError, Interrupted) as error:
             positions = [replace(each, graph_index=graphs[each.graph_index]) for each in error.results]
             error.results = Counterfactuals(positions)

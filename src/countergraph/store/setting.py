@@ -14,6 +14,7 @@ from countergraph.search.options import ALWAYS_DESCRIBED, SearchOptions
 from countergraph.store.fingerprint import fingerprint
 from countergraph.version import __version__
 
+ADDED_LATER = (("confirm", False), ("asked", "{}"))
 CONTEXT = ("atlas", "subjects")
 """Keys of ``options`` that identify the data, and are not options of the search."""
 
@@ -79,8 +80,11 @@ class Setting:
 
     @property
     def key(self) -> str:
-        """A digest of all fields."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:32]
+        """A digest of all fields. Fields that were added later do not count at their default, as in older stores."""
+        plain = asdict(self)
+        plain["asked"] = plain.pop("options")  # the name of the field before version 0.10
+        counted = {name: value for name, value in plain.items() if (name, value) not in ADDED_LATER}
+        return hashlib.sha256(json.dumps(counted, sort_keys=True).encode()).hexdigest()[:32]
 
     @property
     def is_joint(self) -> bool:
