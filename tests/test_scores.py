@@ -78,7 +78,7 @@ def test_cached_scores_are_not_computed_again() -> None:
     graphs, box = random_graphs(5, 8, seed=0), ScoringBox(28)
     oracle = cg.Oracle(box, remember=True)
     first, second = oracle.classify_with_scores(graphs), oracle.classify_with_scores(graphs[::-1])
-    assert (first.shares == second.shares[::-1]).all()
+    assert (first.probabilities == second.probabilities[::-1]).all()
     assert (oracle.asked, box.predicted, box.scored) == (10, 5, 5)
 
 
@@ -163,4 +163,4 @@ def test_probabilities_of_answers_with_the_same_class_are_added(cohort: cg.Graph
     scored = oracle.classify_with_scores(cohort.edges, cohort.classes)
     assert scored.columns.tolist() == [0, 1]
     own = machine.predict_proba(cohort.edges)
-    np.testing.assert_allclose(scored.shares, np.stack([own[:, 0], own[:, 1:].sum(axis=1)], axis=1))
+    np.testing.assert_allclose(scored.probabilities, np.stack([own[:, 0], own[:, 1:].sum(axis=1)], axis=1))

@@ -1,6 +1,6 @@
 """Contrast subgraphs: two sets of ROIs that are dense in one class and sparse in the other.
 
-Lanciano, Bonchi & Gionis, KDD'20; the first black box of the paper (section 4.1 and appendix).
+Lanciano, Bonchi & Gionis, KDD'20; the first black box of the paper (section 5.1 and appendix).
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class LinearRule:
         return self.classes_[(self.decision_function(edges) > 0).astype(np.intp)]
 
     def project(self, points: ArrayLike) -> Floats:
-        """Project embedded points (graphs, sets) onto the decision boundary: the paper's optimum (section 4.3)."""
+        """Project embedded points (graphs, sets) onto the decision boundary: the paper's optimum (section 5.3)."""
         embedded, normal = np.asarray(points, dtype=np.float64), np.array(self.weights)
         step = (embedded @ normal + self.intercept) / (normal @ normal)
         return np.asarray(embedded - step[..., None] * normal)

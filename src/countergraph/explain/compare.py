@@ -1,4 +1,4 @@
-"""Comparison of black boxes or methods: equal accuracy does not imply equal logic (section 5.2 of the paper)."""
+"""Comparison of black boxes or methods: equal accuracy does not imply equal logic (section 6.2 of the paper)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Litmus test: check whether an explanation finds the ROIs that a model uses (section 5.3 of the paper)."""
+"""Litmus test: check whether an explanation finds the ROIs that a model uses (section 6.3 of the paper)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Local explanation of one graph: how often each pair changes in many counterfactuals (section 5.1 of the paper)."""
+"""Local explanation of one graph: how often each pair changes in many counterfactuals (section 6.1 of the paper)."""
 
 from __future__ import annotations
 

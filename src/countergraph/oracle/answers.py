@@ -21,10 +21,10 @@ class Scored(NamedTuple):
     """The classes of a batch of graphs, and the probabilities of all classes."""
 
     labels: Labels
-    shares: Floats
+    probabilities: Floats
     """The probability of each class for each graph (batch, classes)."""
     columns: Labels
-    """The class of each column of ``shares``."""
+    """The class of each column of ``probabilities``."""
 
 
 def read_answers(answers: Any, count: int) -> Labels:  # noqa: ANN401

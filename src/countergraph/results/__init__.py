@@ -1,1 +1,1 @@
-"""What was found: a counterfactual, its words, what is proven about it."""
+"""Results: data, sentences, tables, JSON and certificates."""

@@ -148,7 +148,7 @@ def _replies(answers: Labels | Scored) -> list[Reply]:
     columns = answers.columns.tolist()
     return [
         Reply(label, dict(zip(columns, row, strict=True)))
-        for label, row in zip(answers.labels.tolist(), answers.shares.tolist(), strict=True)
+        for label, row in zip(answers.labels.tolist(), answers.probabilities.tolist(), strict=True)
     ]
 
 

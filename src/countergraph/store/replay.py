@@ -49,7 +49,7 @@ class Replay:
 def _to_json(answers: Labels | Scored) -> list[str]:
     if not isinstance(answers, Scored):
         return [json.dumps([label]) for label in answers.tolist()]
-    columns, rows = answers.columns.tolist(), zip(answers.labels.tolist(), answers.shares.tolist(), strict=True)
+    columns, rows = answers.columns.tolist(), zip(answers.labels.tolist(), answers.probabilities.tolist(), strict=True)
     return [json.dumps([label, columns, shares]) for label, shares in rows]
 
 

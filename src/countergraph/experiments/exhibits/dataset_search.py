@@ -1,4 +1,4 @@
-"""Mean distance of dataset search, as reported in section 4.2 of the paper."""
+"""Mean distance of dataset search, as reported in section 5.2 of the paper."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def show(results: Results) -> ExhibitOutput:
 
 
 DATASET_SEARCH = Exhibit(
-    "dataset-search", "Section 4.2: closest counterfactual in the dataset", tuple(EXPERIMENTS.values()), show
+    "dataset-search", "Section 5.2: closest counterfactual in the dataset", tuple(EXPERIMENTS.values()), show
 )

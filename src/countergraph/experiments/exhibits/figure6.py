@@ -1,4 +1,4 @@
-"""Figure 6 and section 4.3: comparison of the search with the optimum of a white box."""
+"""Figure 6 and section 5.3: comparison of the search with the optimum of a white box."""
 
 from __future__ import annotations
 

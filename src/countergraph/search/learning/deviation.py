@@ -23,7 +23,7 @@ BASIS_BYTES = 128 * 2**20
 MAX_GRAPHS = 1000
 """The maximum number of graphs that the directions are computed from: every n-th graph of a larger cohort."""
 DISCOUNT, SIGMAS = 0.999, 3.0
-"""The gate opens if deviations are better by so many standard deviations of a random vote, with discounted votes."""
+"""Deviations are used if they predict better by this many standard deviations of random votes; votes are discounted."""
 PRIOR_VARIANCE = 0.4
 """The prior variance of the deviation at one pair; that of a shared weight is 1."""
 
