@@ -76,7 +76,7 @@ def test_every_classifier_can_be_trained_saved_and_loaded(
         assert np.allclose(probabilities.sum(axis=1), 1)
         assert oracle.asked == 24
     else:
-        with pytest.raises(InputError, match="gives no probabilities"):
+        with pytest.raises(InputError, match="returns no probabilities"):
             oracle.probabilities(cohort.edges)
 
 
