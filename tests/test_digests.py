@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +75,11 @@ def variants(data: cg.GraphDataset) -> Iterator[tuple[str, cg.GraphDataset, obje
     yield "keep", data.subset(data.names[48:51]), rule, {"constraints": keep}
 
 
-def digests_of(data: cg.GraphDataset, method: str) -> dict[str, str]:
+def digests_of(data: cg.GraphDataset, method: str, names: Collection[str] | None = None) -> dict[str, str]:
     return {
         name: digest(cg.find_counterfactuals(box, some, method, data if len(some.classes) == 2 else some, **options))
         for name, some, box, options in variants(data)
+        if names is None or name in names
     }
 
 
@@ -91,7 +92,9 @@ def test_results_on_the_built_in_cohort_are_those_of_0_9_0(method: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_results_on_asd_are_those_of_0_9_0(method: str, asd: cg.GraphDataset) -> None:
-    assert digests_of(asd, method) == json.loads(STORED.read_text())["asd"][method]
+    stored = json.loads(STORED.read_text())["asd"][method]
+    names = ("plain", "target", "costs")  # the other variants are tested on the built-in cohort
+    assert digests_of(asd, method, names) == {name: stored[name] for name in names}
 
 
 def write(path: Path, methods: tuple[str, ...]) -> None:

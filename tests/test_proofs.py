@@ -231,7 +231,7 @@ def test_invalid_arguments_of_certify_raise(cohort: cg.GraphDataset, model: cg.M
     for constant in (0, 1):  # the class of the graph, and the class of the counterfactual
         with pytest.raises(InputError, match="does not change its answer"):
             cg.certify(lambda a, constant=constant: np.full(len(a), constant), result)
-    with pytest.raises(InputError, match="certify takes one Counterfactual, not a Counterfactuals"):
+    with pytest.raises(InputError, match="certify takes one Counterfactual, not Counterfactuals"):
         cg.certify(model, cg.Counterfactuals([result]))
     [in_moves] = cg.find_counterfactuals(model, cohort.subset([3]), "moves", dataset=cohort)
     closer = cg.certify(model, in_moves, 1)
@@ -264,7 +264,7 @@ def test_one_wrong_answer_raises(cohort: cg.GraphDataset) -> None:
             answers[wrong] = 1 - answers[wrong]
         return answers
 
-    with pytest.raises(InputError, match="gives different answers to the same graph, so there is no proof"):
+    with pytest.raises(InputError, match="gives different answers to the same graph"):
         cg.certify(cg.Oracle(one_wrong_answer, input="edges"), far, radius=1)
 
 

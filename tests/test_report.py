@@ -282,7 +282,7 @@ def test_no_comparison_with_the_optimum_under_constraints(cohort: cg.GraphDatase
 def test_invalid_arguments_raise(cohort: cg.GraphDataset, report: Report, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="unknown subject 'unknown'; 24 are known"):
         cg.make_report(RULE, cohort, subjects=["unknown"])
-    with pytest.raises(InputError, match="a report is of a GraphDataset"):
+    with pytest.raises(InputError, match="make_report takes a GraphDataset, not a ndarray"):
         cg.make_report(RULE, cohort.edges)
     with pytest.raises(InputError, match="format must be one of html, json, csv, not 'docx'"):
         report.save(tmp_path / "report.docx")
