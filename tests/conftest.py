@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,10 @@ from hypothesis import HealthCheck, settings
 
 import countergraph as cg
 from countergraph.graphs.pairs import to_adjacency
+from countergraph.search.learned.settings import DEFAULT_SETTINGS, LearnedSettings
+from countergraph.search.learned.state import LearnedState, LearnedTask
+from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.search.protocol import Reference, Task
 
 settings.register_profile("countergraph", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("countergraph")
@@ -77,3 +82,16 @@ def random_graphs(count: int, n_rois: int, seed: int, density: float = 0.3) -> n
     """Return the edge vectors of random graphs."""
     rng = np.random.default_rng(seed)
     return rng.random((count, n_rois * (n_rois - 1) // 2)) < density
+
+
+def learned_task(
+    graph: np.ndarray,
+    seed: int,
+    limits: Limits = NO_LIMITS,
+    reference: Reference | None = None,
+    constants: LearnedSettings = DEFAULT_SETTINGS,
+    **options: Any,
+) -> LearnedTask:
+    """Return the task of a learned search of a single graph of class 0."""
+    task = Task(graph, 0, cg.SearchOptions(**options), np.random.default_rng(seed), reference, limits)
+    return LearnedState(graph.size, reference, constants).join(task, None)

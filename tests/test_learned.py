@@ -15,13 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 import countergraph as cg
 from countergraph.classifiers.published_rules import load_published_rule
-from countergraph.graphs.pairs import pair_ends, to_adjacency
-from countergraph.search.learning.bandit import Bandit
-from countergraph.search.learning.guide import Guide
-from countergraph.search.learning.improvement import n_sufficient
-from countergraph.search.learning.smoothing import Smoother
-from countergraph.search.learning.surrogate import SharedSurrogate
-from countergraph.search.protocol import Answer
+from countergraph.graphs.pairs import to_adjacency
 from tests.conftest import random_graphs
 
 N_PAIRS = 15
@@ -137,9 +131,9 @@ def test_black_box_that_depends_on_a_global_measure(joint_run: bool) -> None:
     data = cg.make_cohort(40)
     ofs_obs = cg.find_counterfactuals(spectral(data), data, "ofs+obs")
     if joint_run:
-        learned = list(cg.find_counterfactuals(spectral(data), data, "learned"))
+        learned = list(cg.find_counterfactuals(spectral(data), data, "learned", effort="quick"))
     else:
-        learned = [cg.find_counterfactual(spectral(data), graph, "learned") for graph in data.edges]
+        learned = [cg.find_counterfactual(spectral(data), graph, "learned", effort="quick") for graph in data.edges]
     for quantile in (0.5, 0.75, 0.9):
         reached = np.quantile([each.distance for each in ofs_obs], quantile)
         assert np.quantile([each.distance for each in learned], quantile) <= 0.75 * reached
@@ -148,8 +142,8 @@ def test_black_box_that_depends_on_a_global_measure(joint_run: bool) -> None:
 
 def test_a_joint_run_is_better_than_single_graphs() -> None:
     graphs, function = random_graphs(40, 30, seed=3, density=0.2), linear(8, 435)
-    joint = cg.find_counterfactuals(edge_oracle(function), graphs, "learned")
-    single = [cg.find_counterfactual(edge_oracle(function), graph, "learned") for graph in graphs]
+    joint = cg.find_counterfactuals(edge_oracle(function), graphs, "learned", effort="quick")
+    single = [cg.find_counterfactual(edge_oracle(function), graph, "learned", effort="quick") for graph in graphs]
     assert np.mean([each.distance for each in joint]) < np.mean([each.distance for each in single])
     assert np.median([each.calls for each in joint]) < np.median([each.calls for each in single])
 
@@ -253,61 +247,6 @@ def test_all_calls_are_counted() -> None:
     assert results.calls == oracle.asked == sum(each.calls for each in results)
     assert results.amortised_calls == results.calls / 30
     assert cg.find_counterfactuals(oracle, graphs[:0], "learned").amortised_calls == 0
-
-
-def test_an_answer_changes_only_the_gains_of_the_pairs_that_differ() -> None:
-    shared = SharedSurrogate(45)
-    guide = Guide(shared, np.zeros(45, dtype=bool), 0, None)
-    Guide(shared, np.ones(45, dtype=bool), 1, None)
-    shared.n_answers = 1000  # so that two more answers do not recompute the initial weights
-    before = guide.gains()
-    for flips, flipped in (([1, 2, 3], True), ([1, 2, 4, 5, 6, 7, 8, 9, 10], False)):
-        guide.learn(Answer(np.array(flips), flipped))
-    changed = np.flatnonzero(guide.gains() != before)
-    assert changed.tolist() == [3, 4, 5, 6, 7, 8, 9, 10]
-    assert guide.gains()[3] > before[3]
-    assert (guide.stds()[changed] < 1).all()
-
-
-def test_pairs_without_answers_do_not_count_as_zero() -> None:
-    """All pairs inside a set of ROIs have the same weight, and the weight of every second one is known."""
-    n_rois, rng = 80, np.random.default_rng(0)
-    first, second = pair_ends(n_rois)
-    inside = np.flatnonzero((first < 40) & (second < 40))
-    known = rng.permutation(inside)[::2]
-    shared = SharedSurrogate(first.size)
-    guide = Guide(shared, np.zeros(first.size, dtype=bool), 0, None)
-    shared._learned[0][known], shared.variance[known] = -1, 0
-    for exponent in range(10):
-        shared.n_answers = 2**exponent
-        guide.gains()
-    unknown = np.setdiff1d(inside, known)
-    smoothed_once = -Smoother(first.size)(shared._learned[0])[unknown].mean()
-    assert 0.3 < smoothed_once < 0.5
-    assert smoothed_once + 0.04 < guide.gains()[unknown].mean() < 1
-    assert np.abs(np.delete(guide.gains(), inside)).mean() < 0.1
-
-
-@given(st.integers(0, 999), st.integers(1, 30))
-def test_n_sufficient_is_the_fewest_largest_gains_with_the_same_total(seed: int, size: int) -> None:
-    rng = np.random.default_rng(seed)
-    gains, flips = rng.normal(size=60), rng.choice(60, size, replace=False)
-    order = np.sort(gains)[::-1]
-    sufficient = n_sufficient(gains, flips)
-    assert 1 <= sufficient <= size
-    assert sufficient == size or order[:sufficient].sum() >= gains[flips].sum()
-    assert sufficient == 1 or order[: sufficient - 1].sum() < gains[flips].sum()
-
-
-def test_the_bandit_picks_the_best_arm_and_adapts_to_new_rewards() -> None:
-    bandit, rng = Bandit(), np.random.default_rng(0)
-    for _ in range(200):
-        arm = bandit.pick(3, rng)
-        bandit.update(arm, arm == 1)
-    assert np.mean([bandit.pick(3, rng) == 1 for _ in range(100)]) > 0.9
-    for _ in range(2000):
-        bandit.update(1, 0)
-    assert np.mean([bandit.pick(3, rng) == 1 for _ in range(100)]) < 0.5, "old rewards are discounted"
 
 
 @pytest.mark.slow

@@ -8,13 +8,11 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import countergraph as cg
 from countergraph.graphs.pairs import pairs_within
-from countergraph.search.learning.guide import Guide, GuidedTask
-from countergraph.search.learning.proposals import PROPOSALS
-from countergraph.search.learning.surrogate import SharedSurrogate
+from countergraph.search.learned.experts import EXPERTS
+from countergraph.search.learned.steps import closer_prefix
 from countergraph.search.limits import Limits
-from countergraph.search.options import SearchOptions
-from countergraph.search.protocol import Answer
-from tests.conftest import random_graphs
+from countergraph.search.protocol import Answer, Reference
+from tests.conftest import learned_task, random_graphs
 
 N_ROIS = 40
 N_PAIRS = N_ROIS * (N_ROIS - 1) // 2
@@ -33,17 +31,18 @@ def contrast_rule() -> tuple[np.ndarray, float]:
 
 
 def test_most_loses_no_result_that_is_found_without_it() -> None:
-    free = cg.find_counterfactuals(linear_oracle(*contrast_rule()), GRAPHS)
+    graphs = GRAPHS[:12]
+    free = cg.find_counterfactuals(linear_oracle(*contrast_rule()), graphs, effort="quick")
     distances = np.array([each.distance for each in free])
     for most in np.unique(distances).tolist():
         limited = cg.find_counterfactuals(
-            linear_oracle(*contrast_rule()), GRAPHS, constraints=cg.Constraints(most=most)
+            linear_oracle(*contrast_rule()), graphs, effort="quick", constraints=cg.Constraints(most=most)
         )
         assert {each.graph_index for each in limited.found} >= set(np.flatnonzero(distances <= most).tolist())
         assert all(each.distance <= min(most, distances[each.graph_index]) for each in limited.found)
-    single = cg.find_counterfactual(linear_oracle(*contrast_rule()), GRAPHS[0])
+    single = cg.find_counterfactual(linear_oracle(*contrast_rule()), graphs[0])
     limited_single = cg.find_counterfactual(
-        linear_oracle(*contrast_rule()), GRAPHS[0], constraints=cg.Constraints(most=single.distance)
+        linear_oracle(*contrast_rule()), graphs[0], constraints=cg.Constraints(most=single.distance)
     )
     assert limited_single.distance == single.distance
 
@@ -103,24 +102,30 @@ def test_failed_searches_try_again_with_the_surrogate_of_the_finished_ones() -> 
     graphs, constraints = GRAPHS[:24], cg.Constraints(only="added")
     oracle = linear_oracle(weights, np.sort(graphs @ weights)[-2] - 0.5)
     found = [
-        len(cg.find_counterfactuals(oracle, graphs, constraints=constraints, seed=seed).found) for seed in range(3)
+        len(cg.find_counterfactuals(oracle, graphs, constraints=constraints, seed=seed, effort="quick").found)
+        for seed in range(3)
     ]
     assert np.mean(found) >= 19
 
 
-def test_proposals_contain_no_pair_twice_under_keep_edges() -> None:
+@pytest.mark.parametrize("name", EXPERTS)
+@pytest.mark.parametrize("with_labels", [False, True])
+def test_orders_of_experts_contain_no_pair_twice_under_keep_edges(name: str, with_labels: bool) -> None:
     """Only few pairs may be added, so the proposed pairs and those of the best result overlap."""
-    graph = GRAPHS[0]
+    graph, rng = GRAPHS[0], np.random.default_rng(0)
     allowed = graph.copy()
     allowed[np.flatnonzero(~graph)[:6]] = True
-    limits = Limits(allowed=allowed, keep_edges=True)
-    guide = Guide(SharedSurrogate(N_PAIRS), graph, 0, None, limits)
-    rng = np.random.default_rng(0)
-    task = GuidedTask(graph, 0, SearchOptions(max_calls=100), rng, limits=limits, guide=guide)
+    reference = Reference(GRAPHS[1:], np.arange(39) % 2) if with_labels else None
+    task = learned_task(graph, 1, Limits(allowed=allowed, keep_edges=True), reference)
     for flips, flipped in ((np.flatnonzero(allowed)[:40], True), (np.flatnonzero(graph)[:3], False)):
-        guide.learn(Answer(flips, flipped))
-    for _ in range(200):
+        task.observe(Answer(flips, flipped))
+    for _ in range(20):
         best = task.alternate(rng.permutation(np.flatnonzero(allowed)))
-        for proposal in PROPOSALS:
-            candidate = proposal(task, best)
-            assert np.unique(candidate).size == candidate.size, proposal.__name__
+        order = EXPERTS[name](task, best)
+        assert np.unique(order).size == order.size
+        candidate = closer_prefix(task, order, best)
+        assert candidate.size < best.size
+        assert allowed[candidate].all()
+        assert 2 * graph[candidate].sum() == candidate.size, "as many removals as additions"
+    first = EXPERTS[name](task, None)
+    assert np.unique(first).size == first.size

@@ -145,7 +145,7 @@ def test_interrupted_joint_run_does_not_repeat_calls(store, cohort, tmp_path, sc
         expected = resume_counterfactuals(other, unlimited, cohort, **options)
     answered = failures = 0
     while True:
-        limited = LimitedForest(cohort, 150)
+        limited = LimitedForest(cohort, 100)
         try:
             results = resume_counterfactuals(store, limited, cohort, **options)
         except BlackBoxError:
@@ -274,4 +274,4 @@ def test_confirmed_and_unconfirmed_searches_are_stored_separately(store, model, 
     resume_counterfactuals(store, model, cohort, max_calls=60, confirm=False)
     learned = resume_counterfactuals(store, model, cohort, max_calls=60)
     assert store.count() == 3 * len(cohort), "learned always confirms"
-    assert learned[0].parameters == {"k": 5, "max_calls": 60, "seed": 0, "target": None}
+    assert learned[0].parameters == {"k": 5, "max_calls": 60, "seed": 0, "target": None, "effort": "standard"}

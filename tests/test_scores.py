@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import countergraph as cg
 from countergraph.cli.app import app
 from countergraph.errors import AnswerError, InputError
-from countergraph.search.learning.calibration import Calibration, log_odds
+from countergraph.search.learned.state import log_odds
 from tests.conftest import random_graphs
 
 
@@ -113,8 +113,8 @@ def test_scores_reduce_calls_and_distance() -> None:
     graphs = random_graphs(60, 30, seed=2, density=0.2)
     labels = (graphs @ np.random.default_rng(0).normal(size=435) > 0).astype(int)
     box = LogisticRegression(max_iter=2000).fit(graphs, labels)
-    by_class = cg.find_counterfactuals(box, graphs, "learned")
-    by_score = cg.find_counterfactuals(box, graphs, "learned", scores=True)
+    by_class = cg.find_counterfactuals(box, graphs, "learned", effort="quick")
+    by_score = cg.find_counterfactuals(box, graphs, "learned", effort="quick", scores=True)
     optimum = np.mean([cg.optimal_counterfactual(box, graph).distance for graph in graphs])
     assert by_score.calls < 0.8 * by_class.calls
     assert optimum <= np.mean([each.distance for each in by_score]) <= np.mean([each.distance for each in by_class])
@@ -125,16 +125,6 @@ def test_the_parameters_contain_scores_only_if_they_are_used(cohort: cg.GraphDat
     graph = cohort.edges[0]
     assert "scores" not in cg.find_counterfactual(box, graph, "learned").parameters
     assert cg.find_counterfactual(box, graph, "learned", scores=True).parameters["scores"] is True
-
-
-def test_the_calibration_learns_the_scale_and_the_error() -> None:
-    calibration, rng = Calibration(), np.random.default_rng(0)
-    assert calibration.to_margin(1.0) == 0
-    for gap in rng.normal(size=2000):
-        calibration.update(gap, 7 * gap + 0.1 * rng.normal(), 1)
-    assert calibration.to_margin(2.0) == pytest.approx(14, rel=0.01)
-    assert calibration.is_surely_below(-10, -1, 1)
-    assert not calibration.is_surely_below(-7.1, -1, 1)
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
@@ -148,7 +138,16 @@ def test_scores_on_the_command_line(tmp_path) -> None:
     path = tmp_path / "model.cgm"
     cg.train(data, "raw-edges", classifier="logistic").save(path)
     data.save(tmp_path / "data.npz")
-    command = ["explain", str(tmp_path / "data.npz"), str(path), "--subject", data.names[0], "--json"]
+    command = [
+        "explain",
+        str(tmp_path / "data.npz"),
+        str(path),
+        "--subject",
+        data.names[0],
+        "--json",
+        "--max-calls",
+        "100",
+    ]
     done = CliRunner().invoke(app, [*command, "--method", "learned", "--scores"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)[0]["parameters"]["scores"] is True

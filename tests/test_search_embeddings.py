@@ -1,6 +1,8 @@
-"""Parts of the learned search: embeddings, paths in them, deviations of one graph, and the first success."""
+"""Parts of the learned search: embeddings, paths in them, principal directions, and the first success."""
 
 from __future__ import annotations
+
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,19 +12,18 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import countergraph as cg
 from countergraph.graphs.pairs import degrees_of, to_adjacency
-from countergraph.search.learning.bandit import Bandit
-from countergraph.search.learning.deviation import Deviation, DeviationGate, principal_directions
-from countergraph.search.learning.embeddings import (
+from countergraph.search.learned.directions import (
     DEGREE_COUNTS,
     DEGREES,
     ComponentEmbedding,
     DegreeBasedEmbedding,
     Embedding,
     path_to_neighbours,
+    principal_directions,
 )
-from countergraph.search.learning.first_success import first_success
+from countergraph.search.learned.steps import _first_success
 from countergraph.search.protocol import Answer, Ask
-from tests.conftest import random_graphs
+from tests.conftest import learned_task, random_graphs
 
 N_ROIS, N_PAIRS = 12, 66
 COMPONENTS = ComponentEmbedding(principal_directions(random_graphs(9, N_ROIS, seed=99)))
@@ -113,37 +114,14 @@ def test_principal_directions_are_orthonormal_and_span_all_differences(seed: int
     assert np.allclose(basis @ (basis.T @ differences.T), differences.T, atol=1e-3)
 
 
-@given(seed=seeds)
-def test_a_deviation_fits_its_observations(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    deviation = Deviation(principal_directions(random_graphs(10, N_ROIS, seed=seed)))
-    for _ in range(5):
-        pairs, signs = rng.choice(N_PAIRS, 7, replace=False), rng.choice([-1.0, 1.0], 7)
-        covariances, variance = deviation.covariances(pairs, signs)
-        before, observed = float(signs @ deviation.weights(pairs)), rng.normal()
-        precision = 1 / (variance + 1)
-        deviation.learn(covariances, (observed - before) * precision, precision)
-        after = float(signs @ deviation.weights(pairs))
-        assert after == pytest.approx(before + (observed - before) * variance * precision, abs=1e-4)
-        assert deviation.covariances(pairs, signs)[1] < variance
-        assert np.linalg.eigvalsh(deviation.covariance).min() > -1e-6
-
-
-def test_deviations_are_enabled_while_they_improve_predictions() -> None:
-    gate, enabled = DeviationGate(), []
-    for shared, own in ((1.0, -0.5), (-1.0, 2.0), (1.0, -2.0)):
-        for _ in range(200):
-            gate.update(shared, own)
-        enabled.append(gate.enabled)
-    assert enabled == [False, True, False]
-
-
 @given(boundaries=st.lists(st.integers(1, 120), min_size=1, max_size=5), seed=seeds)
 def test_first_success_is_the_shortest_prefix_of_its_order(boundaries: list[int], seed: int) -> None:
     """Prefixes of order i are counterfactuals from size boundaries[i] on; orders have 100 different flips each."""
-    orders = [np.arange(100) + 1000 * number for number in range(len(boundaries))]
-    search = first_success(orders, Bandit(), np.random.default_rng(seed))
-    asked, message = set(), next(search)
+    orders = {str(number): np.arange(100) + 1000 * number for number in range(len(boundaries))} | {"none": np.arange(0)}
+    experts = {name: lambda task, best, order=order: order for name, order in orders.items()}
+    with patch("countergraph.search.learned.steps.enabled_experts", lambda task: experts):
+        search = _first_success(learned_task(np.zeros(N_PAIRS, dtype=bool), seed))
+        asked, message = set(), next(search)
     while True:
         assert isinstance(message, Ask)
         prefix = message.flips
@@ -157,9 +135,11 @@ def test_first_success_is_the_shortest_prefix_of_its_order(boundaries: list[int]
             break
     if found is None:
         assert min(boundaries) > 100
+        assert len({number for number, _ in asked}) == len(boundaries), "every order was tried"
     else:
-        assert successful == int(found[0]) // 1000
-        assert found.size == boundaries[successful]
+        number = int(found[0]) // 1000
+        assert successful is experts[str(number)]
+        assert found.size == boundaries[number]
 
 
 @pytest.mark.parametrize("embedding", [None, DEGREES, DEGREE_COUNTS], ids=["components", "degrees", "degree counts"])

@@ -83,6 +83,13 @@ class SearchFlags:
     target: Annotated[str | None, typer.Option(help="The class to reach; by default any other class.")] = None
     scores: Annotated[bool, typer.Option("--scores", help="Let 'learned' use the probabilities of the model.")] = False
     confirm: Annotated[bool, typer.Option(help="Classify each result a second time; 'learned' always does.")] = True
+    effort: Annotated[
+        str | None,
+        typer.Option(help="How much of the budget 'learned' spends: quick, standard or thorough (default for one)."),
+    ] = None
+    reference_calls: Annotated[
+        int | None, typer.Option(help="The maximum number of other graphs that 'learned' has classified; 0 for none.")
+    ] = None
     only: Annotated[str | None, typer.Option(help="Only changes in one direction: added or removed.")] = None
     freeze_roi: Annotated[
         list[str] | None, typer.Option(help="An ROI, by name or number, whose pairs must not change; repeatable.")

@@ -26,7 +26,7 @@ from countergraph.results.vocabulary import Move, as_moves, vocabulary
 from countergraph.results.wording import why_nothing
 from countergraph.search.job import Job
 from countergraph.search.limits import NO_LIMITS, Limits
-from countergraph.search.options import SearchOptions
+from countergraph.search.options import Effort, SearchOptions
 from countergraph.search.proof import Proof
 from countergraph.search.protocol import Flips, Reference
 from countergraph.search.record import Record
@@ -69,7 +69,11 @@ class Request:
         if options.scores and not oracle.has_probabilities:
             raise InputError("scores=True needs probabilities, but the black box has no method predict_proba")
         classes = oracle.classes if dataset is None else dataset.classes
-        resolved = replace(options, target=_target(options.target, classes))
+        resolved = replace(
+            options,
+            target=_target(options.target, classes),
+            effort=_effort(options, len(edges) * len(options.run_numbers)),
+        )
         starts = () if start is None else start_flips(start, edges, resolved)
         return cls(oracle, edges, cohort, dataset, resolved, starts)
 
@@ -118,13 +122,15 @@ class Request:
     @cached_property
     def jobs(self) -> list[Job]:
         """One job per graph and run; the runs of a graph are consecutive."""
-        jobs, reference = [], _reference(self.dataset)
+        jobs, reference, options = [], _reference(self.dataset), self.options
+        if self.oracle.with_subjects:  # the black box needs a subject of the run for each graph
+            options = replace(options, reference_calls=0)
         for index, graph in enumerate(self.edges):
             limits, moves = self._limits[index], [move.flips for move in self._moves[index]]
             start = self.starts[index] if self.starts else None
             for run in self.options.run_numbers:
                 seed = _seed(graph, self.options.seed, run)
-                jobs.append(Job(graph, self.options, seed, reference, limits, moves, start))
+                jobs.append(Job(graph, options, seed, reference, limits, moves, start))
         return jobs
 
     def job_position(self, number: int) -> tuple[int, int]:
@@ -239,6 +245,13 @@ def _moves(graph: Bits, atlas: Atlas | None, limits: Limits) -> list[Move]:
         raise InputError("the method 'moves' does not support keep_edges and keep_connected; choose another method")
     moves = vocabulary(graph, atlas)
     return moves if limits.allowed is None else [move for move in moves if limits.allowed[move.flips].all()]
+
+
+def _effort(options: SearchOptions, n_searches: int) -> Effort | None:
+    """Return the effort: by default that of an explanation for one search, and that of a cohort for several."""
+    if options.effort is not None or not options.parsed_method.is_joint:
+        return options.effort
+    return "thorough" if n_searches == 1 else "standard"
 
 
 def _target(target: Label | None, classes: tuple[str, ...] | None) -> Label | None:

@@ -118,7 +118,7 @@ class SearchRun:
         self._request = request
         self._records: list[Record] = []
         self._cancelled = Flag()
-        self._progress, self._finished = Progress(0, len(request.jobs), 0), 0
+        self._progress, self._finished, self._shared_calls = Progress(0, len(request.jobs), 0), 0, 0
         limit = request.options.time_limit
         self._steps = run(classify, request.jobs, self._records, time_limit=limit, cancelled=self._cancelled.is_set)
         self._events = self._convert()
@@ -153,7 +153,8 @@ class SearchRun:
 
         A search that is not finished has its best result so far; ``stopped`` is then "interrupted", or "cancelled".
         """
-        return Counterfactuals([self._result(number) for number in range(len(self._records))])
+        results = [self._result(number) for number in range(len(self._records))]
+        return Counterfactuals(results, self._shared_calls)
 
     def _result(self, number: int) -> Counterfactual:
         return self._request.result(number, self._records[number])
@@ -163,6 +164,7 @@ class SearchRun:
             for step in self._steps:
                 if isinstance(step, Asked):
                     self._progress = Progress(step.finished, self._progress.total, step.calls)
+                    self._shared_calls = step.shared_calls
                     yield step
                 elif isinstance(step, JobImproved):
                     yield self._improved(step.number)

@@ -197,10 +197,14 @@ class Counterfactual(Plottable):
 
 
 class Counterfactuals(Sequence[Counterfactual]):
-    """Results in the order of the graphs; the runs of one graph are consecutive."""
+    """Results in the order of the graphs; the runs of one graph are consecutive.
 
-    def __init__(self, results: Sequence[Counterfactual]) -> None:
-        self._results = tuple(results)
+    ``shared_calls`` is the number of calls of the run that belong to no search: graphs of the dataset, classified once
+    for all searches.
+    """
+
+    def __init__(self, results: Sequence[Counterfactual], shared_calls: int = 0) -> None:
+        self._results, self.shared_calls = tuple(results), shared_calls
 
     def __len__(self) -> int:
         return len(self._results)
@@ -241,8 +245,8 @@ class Counterfactuals(Sequence[Counterfactual]):
 
     @property
     def amortised_calls(self) -> float:
-        """Calls per result: the mean cost of one search in a joint run."""
-        return self.calls / max(1, len(self))
+        """Calls per result, including shared calls: the mean cost of one search in a joint run."""
+        return (self.calls + self.shared_calls) / max(1, len(self))
 
     def where(self, condition: Callable[[Counterfactual], bool]) -> Counterfactuals:
         """Return the results for which ``condition`` is true."""

@@ -23,8 +23,12 @@ from countergraph.search.record import Consistency, Record, Stopped
 
 BUFFER_BYTES = 256 * 2**20
 """The memory for the graphs of the searches that run at the same time."""
+NO_JOB = -1
 Classify = Callable[[Bits, Sequence[int]], Labels | Scored]
-"""Classifies a batch of graphs (batch, pairs); the second argument is the number of the job of each graph."""
+"""Classifies a batch of graphs (batch, pairs); the second argument is the number of the job of each graph.
+
+The number is `NO_JOB` for a graph of the dataset that is classified for all searches.
+"""
 
 
 class Asked(NamedTuple):
@@ -36,6 +40,8 @@ class Asked(NamedTuple):
     """The number of calls of the run so far."""
     finished: int
     """The number of searches that are finished, or wait for the others, so far."""
+    shared_calls: int = 0
+    """The number of calls so far that belong to no search: graphs of the dataset, classified for all of them."""
 
 
 class JobImproved(NamedTuple):
@@ -216,8 +222,22 @@ def run(
     shared = {name: phase.shared(n_pairs, reference) for name, phase in phases.items() if phase.shared is not None}
     active = _ActiveJobs(min(len(jobs), max(1, BUFFER_BYTES // n_pairs)), n_pairs, shared)
     queue = zip(range(len(jobs)), jobs, records, strict=True)
-    _fill(active, queue)
     batch_size, calls = _BatchSize(len(active.graphs), time_limit), 0
+    for state in shared.values():
+        limit, asked = jobs[0].options.max_reference_calls(len(jobs)), 0
+        questions = state.questions([job.graph for job in jobs], limit)
+        while asked < len(questions):
+            began = time.monotonic()
+            if began >= deadline or cancelled():
+                _stop(records, "time_limit" if began >= deadline else "cancelled")
+                return
+            batch = questions[asked : asked + batch_size.size]
+            state.learn_classes(batch, [reply.label for reply in _replies(classify(batch, [NO_JOB] * len(batch)))])
+            asked, calls = asked + len(batch), calls + len(batch)
+            batch_size.update(len(batch), time.monotonic() - began)
+            yield Asked(len(batch), calls, 0, calls)
+    shared_calls = calls
+    _fill(active, queue)
     while active.slots:
         rows = slice(0, 0)
         while rows.stop < len(active.slots):
@@ -231,7 +251,7 @@ def run(
             improved = [row for row, reply in enumerate(replies, rows.start) if active.receive(row, reply)]
             batch_size.update(len(replies), time.monotonic() - began)
             numbers = [active.slots[row].number for row in improved]
-            yield Asked(len(replies), calls, len(active.done_or_waiting))
+            yield Asked(len(replies), calls, len(active.done_or_waiting), shared_calls)
             yield from map(JobImproved, numbers)
         finished = active.advance()
         _fill(active, queue)

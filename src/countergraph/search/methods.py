@@ -17,7 +17,7 @@ from countergraph.search.delta_debugging import delta_debugging
 from countergraph.search.evolution import evolution
 from countergraph.search.forward import data_driven_forward, oblivious_forward
 from countergraph.search.learned import learned
-from countergraph.search.learning.guide import LearnedState
+from countergraph.search.learned.state import LearnedState
 from countergraph.search.least_first import least_first_backward
 from countergraph.search.protocol import Reference, SearchFunction, SharedState
 from countergraph.search.whole_moves import whole_moves

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, Protocol, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from countergraph.search.methods import Method, Phase, parse_method
 from countergraph.search.protocol import SearchFunction
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Effort = Literal["quick", "standard", "thorough"]
+EFFORTS: tuple[Effort, ...] = ("quick", "standard", "thorough")
+REFERENCE_CALLS_PER_GRAPH = 20
+"""The default maximum number of shared calls for labelled graphs, per graph of the run."""
 ALWAYS_DESCRIBED = ("k", "max_calls", "seed", "target")
 
 
@@ -45,6 +49,8 @@ class SearchKeywords(TypedDict, total=False):
     constraints: ConstraintsLike | None
     scores: bool
     confirm: bool
+    effort: Effort | None
+    reference_calls: int | None
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,15 @@ class SearchOptions:
         confirmed is replaced by the previous best. This takes one or two calls, and a few more after a contradiction.
         With ``confirm=False`` the calls are counted as in the paper. ``"learned"`` always confirms. Results that a time
         limit or an interruption leaves are not confirmed.
+    effort
+        How much of the budget ``"learned"`` spends: ``"quick"`` stops after the first improvements, ``"standard"``
+        continues as long as more calls gain much, ``"thorough"`` as long as they gain anything. By default
+        ``"thorough"`` for one search and ``"standard"`` for several.
+    reference_calls
+        The maximum number of labelled graphs (``dataset=``) that ``"learned"`` has classified before it starts, to fit
+        its surrogate to the answers instead of the labels. These calls are shared by all searches of the run, and are
+        not part of ``max_calls``. By default 20 per graph of the run; 0 uses the labels only. Graphs that are searched
+        themselves are not classified again, and in a run of one or two graphs the labels are used.
     """
 
     method: str | Phase | Method | SearchFunction = "learned"
@@ -95,6 +110,8 @@ class SearchOptions:
     constraints: ConstraintsLike | None = None
     scores: bool = False
     confirm: bool = True
+    effort: Effort | None = None
+    reference_calls: int | None = None
 
     def __post_init__(self) -> None:
         check_integers(k=(self.k, 1), max_calls=(self.max_calls, 1), seed=(self.seed, 0), walks=(self.walks, 1))
@@ -115,6 +132,10 @@ class SearchOptions:
             isinstance(limit, bool) or not isinstance(limit, int | float | np.number) or not limit > 0
         ):
             raise InputError(f"time_limit must be a positive number of seconds, not {limit!r}")
+        if self.effort is not None and self.effort not in EFFORTS:
+            raise InputError(f"effort must be one of {', '.join(EFFORTS)}, not {self.effort!r}")
+        if self.reference_calls is not None:
+            check_integers(reference_calls=(self.reference_calls, 0))
         method = self.parsed_method
         if self.scores and not method.is_joint:
             raise InputError(
@@ -141,6 +162,10 @@ class SearchOptions:
     def confirms(self) -> bool:
         """Whether results are classified a second time."""
         return bool(self.confirm) or self.parsed_method.is_joint
+
+    def max_reference_calls(self, n_searches: int) -> int:
+        """Return the maximum number of labelled graphs to classify for all searches of a run."""
+        return REFERENCE_CALLS_PER_GRAPH * n_searches if self.reference_calls is None else self.reference_calls
 
     def describe(self) -> dict[str, Any]:
         """Return the options that determine a result, as plain values; options at their default are left out."""

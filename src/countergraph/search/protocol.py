@@ -164,6 +164,15 @@ class SharedState(Protocol):
     The driver creates it once per run by calling ``Phase.shared(n_pairs, reference)``.
     """
 
+    def questions(self, searched: Sequence[Bits], limit: int) -> Bits:
+        """Return graphs that the driver classifies before the searches start, at most ``limit``: shared calls.
+
+        ``searched`` are the graphs of the run, which are classified anyway.
+        """
+
+    def learn_classes(self, graphs: Bits, labels: Sequence[Label]) -> None:
+        """Process the classes of these graphs."""
+
     def join(self, task: Task, score: float | None) -> Task:
         """Return the task of one search, extended by its view of the shared state.
 

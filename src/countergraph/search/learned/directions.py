@@ -1,7 +1,14 @@
-"""Embeddings of graphs as vectors, and paths of flips to the nearest graphs of another class in an embedding.
+"""Directions to another class, estimated from graphs whose class is known, without any call.
 
-A black box may embed graphs and classify them by their neighbours in the embedding. Similar graphs have the same edges
-(see `neighbours`) or similar vectors in one of three embeddings:
+Expert directions give a gain to each flip. The surrogate learns how far each of them predicts the answers:
+
+- a discriminative fit, regularised logistic regression of the classes on the edges: right for dense linear and kernel
+  classifiers, misleading for sparse rules, trees and nearest neighbours,
+- differences between the edge frequencies of the classes,
+- for one graph, the direction to its nearest neighbours of a wanted class, and away from those of its own class.
+
+A black box may also embed graphs, and classify them by their neighbours in the embedding. Then the gain of a flip
+depends on the flips before it, and the direction becomes a path. There are three embeddings:
 
 - components: the coordinates in the principal directions of the known graphs,
 - degrees: the degree of each ROI,
@@ -18,16 +25,92 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from countergraph.graphs.pairs import Bits, Floats, Indices, degrees_of, pair_ends
-from countergraph.search.learning.neighbours import neighbour_weights
 from countergraph.search.parts.orders import largest_gains
 
 Degrees = NDArray[np.intp]
 State = NDArray[Any]
 """What an embedding stores about a graph while it changes."""
+MAX_GRAPHS = 1000
+"""Directions are computed from at most this many graphs: every n-th graph of a larger cohort."""
+MAX_CELLS = 50_000_000
+"""The same for the number of graphs times the number of pairs."""
+N_NEIGHBOURS, DECAY = 10, 0.7
+"""The number of nearest neighbours, and the ratio of the weights of two successive ones."""
+N_COMPONENTS = 16
 STEP_DIVISOR = 4
 """Each step of a path adds 1 flip, plus 1 per this number of flips so far; then the neighbours are computed again."""
+LARGEST_SHARE = 50
+"""Directions are scaled by the root mean square of the largest 1 / 50 of their weights."""
+
+
+def thinned(edges: Bits) -> slice:
+    """Return which graphs of a cohort to compute directions from."""
+    return slice(None, None, -(-len(edges) // max(1, min(MAX_GRAPHS, MAX_CELLS // edges.shape[1]))))
+
+
+def discriminative_direction(edges: Bits, positive: Bits, inverse_regularisation: float) -> Floats:
+    """Return the scaled weights of a ridge logistic regression of the classes on the edges; 0 for one class."""
+    if positive.all() or not positive.any():
+        return np.zeros(edges.shape[1])
+    centred = (edges - edges.mean(axis=0)).astype(np.float32)
+    gram = (centred @ centred.T).astype(np.float64)
+    c, targets = inverse_regularisation, positive.astype(np.float64)
+
+    def objective(z: Floats) -> tuple[float, Floats]:
+        """Return the loss and its gradient: the weights are a combination of the graphs (representer theorem)."""
+        combined = gram @ z[:-1]
+        margins = combined + z[-1]
+        residuals = c * (expit(margins) - targets)
+        loss = c * (np.logaddexp(0, margins) - targets * margins).sum() + z[:-1] @ combined / 2
+        return float(loss), np.append(gram @ (residuals + z[:-1]), residuals.sum())
+
+    coefficients = minimize(objective, np.zeros(len(edges) + 1), jac=True, method="L-BFGS-B").x[:-1]
+    return scaled(centred.T @ coefficients.astype(np.float32))
+
+
+def frequency_direction(edges: Bits, positive: Bits) -> Floats:
+    """Return the differences between the edge frequencies of the classes, scaled; 0 if there is one class."""
+    if positive.all() or not positive.any():
+        return np.zeros(edges.shape[1])
+    return scaled(edges[positive].mean(axis=0) - edges[~positive].mean(axis=0))
+
+
+def scaled(weights: Floats) -> Floats:
+    """Divide weights by the root mean square of the largest ones."""
+    n_largest = max(1, weights.size // LARGEST_SHARE)
+    rms = float(np.sqrt(np.partition(weights**2, -n_largest)[-n_largest:].mean()))
+    return np.asarray(weights / (rms or 1.0), dtype=np.float64)
+
+
+def neighbour_weights(distances: Floats, members: Bits) -> Floats:
+    """Return a weight for each graph: that of the nearest member is the largest, and the next ones decay by `DECAY`.
+
+    The weights add up to 1, or to 0 if there are no members. All graphs except the `N_NEIGHBOURS` nearest members have
+    weight 0.
+    """
+    rows = np.flatnonzero(members)
+    rows = rows[np.argsort(distances[rows], kind="stable")][:N_NEIGHBOURS]
+    weights = np.zeros(distances.size)
+    weights[rows] = DECAY ** np.arange(rows.size)
+    return np.asarray(weights / max(weights.sum(), 1.0))
+
+
+def neighbour_direction(graph: Bits, edges: Bits, wanted: Bits, own: Bits) -> Floats:
+    """Return for each flip the weighted share of nearest graphs that it approaches: of wanted minus of own class.
+
+    The graph itself is not one of its neighbours.
+    """
+    differences = edges ^ graph
+    distances = np.count_nonzero(differences, axis=1)
+    weights = neighbour_weights(distances, wanted & (distances > 0)) - neighbour_weights(
+        distances, own & (distances > 0)
+    )
+    rows = np.flatnonzero(weights)
+    return np.asarray(weights[rows] @ differences[rows].astype(np.float64))
 
 
 class Embedding(Protocol):
@@ -182,3 +265,12 @@ def path_to_neighbours(
             break
         flips, state = np.concatenate([flips, step]), embedding.state_after(graph, state, step)
     return flips
+
+
+def principal_directions(edges: Bits) -> NDArray[np.float32]:
+    """Return the first principal directions of variation between graphs, as orthonormal columns (pairs, directions)."""
+    edges = edges[thinned(edges)]
+    centred = edges - edges.mean(axis=0)
+    eigenvalues, eigenvectors = np.linalg.eigh(centred @ centred.T)
+    kept = np.flatnonzero(eigenvalues > 1e-9 * edges.size)[::-1][:N_COMPONENTS]
+    return np.asarray(centred.T @ (eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])), dtype=np.float32)

@@ -1,0 +1,200 @@
+"""The steps of the learned search: start, improve, undo, explore, finish."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+
+from countergraph.search.bisection import bisection
+from countergraph.search.learned.experts import INFORMED, Expert, by_gain, enabled_experts, max_size, surrogate
+from countergraph.search.learned.single import probe_all_sizes, probe_growing_sets, shrink
+from countergraph.search.learned.state import LearnedTask
+from countergraph.search.parts.enumeration import can_enumerate
+from countergraph.search.parts.prefix import bisect, grow_and_bisect, next_size, shorten
+from countergraph.search.parts.trim import trim
+from countergraph.search.protocol import NO_FLIPS, Answer, Ask, Attempt, Flips, Message, Part, Wait
+
+ORDERS_PER_SIZE = 2
+"""The number of orders that are tried at each prefix size of the start."""
+REPEATS_PER_FAILURE = 10
+"""A proposal that was classified before counts as one failure divided by this number."""
+
+
+def start(task: LearnedTask) -> Attempt:
+    """Find a first counterfactual; shrink it if it comes from a random order."""
+    if task.guide.knows_wanted_graphs:
+        found, expert = yield from _first_success(task)
+        if found is not None and expert in INFORMED:
+            return task.apply_limits(found)
+    else:
+        found = yield from probe_growing_sets(task)
+    for order in (task.rng.permutation(task.removals), task.rng.permutation(task.additions)):
+        if found is None:
+            found = yield from grow_and_bisect(order)
+    if found is None:
+        found = yield from bisection(task, NO_FLIPS)
+    if found is None and not task.guide.state.is_single:
+        yield Wait()
+        found = yield from grow_and_bisect(surrogate(task, None))
+    if found is None and not can_enumerate(task, None, task.guide.n_calls):
+        found = yield from probe_all_sizes(task)
+    return found if found is None else (yield from shrink(task, task.apply_limits(found)))
+
+
+def _first_success(task: LearnedTask) -> Generator[Message, Answer, tuple[Flips | None, Expert | None]]:
+    """Classify growing prefixes of the orders of experts that the portfolio prefers; bisect the first counterfactual.
+
+    Return the counterfactual and its expert, or None if no order leads to one.
+    """
+    portfolio, experts, orders, size = task.guide.state.portfolio, enabled_experts(task), dict[str, Flips](), 1
+    failed_sizes = dict.fromkeys(experts, 0)
+    while failed_sizes:
+        tried = 0
+        for name in portfolio.rank(failed_sizes, task.rng):
+            if name not in orders:
+                orders[name] = experts[name](task, None)
+            if not orders[name].size:
+                continue
+            prefix = orders[name][:size]
+            flipped = (yield Ask(prefix)).flipped
+            portfolio.update(name, flipped)
+            if flipped:
+                return (yield from bisect(prefix, failed_sizes[name])), experts[name]
+            failed_sizes[name], tried = prefix.size, tried + 1
+            if tried == ORDERS_PER_SIZE:
+                break
+        failed_sizes = {
+            name: failed for name, failed in failed_sizes.items() if name not in orders or failed < orders[name].size
+        }
+        size = next_size(size)
+    return None, None
+
+
+def improve_and_undo(task: LearnedTask, best: Flips) -> Part:
+    """Alternate improvement and undoing, as long as undoing reduces the cost a lot."""
+    undone, before = None, np.inf
+    while task.limits.cost(best) < task.settings.repeat_below * before:
+        best = yield from improve(task, best, task.patience(best))
+        before = task.limits.cost(best)
+        if best is not undone:
+            best = undone = yield from undo(task, best)
+    return best
+
+
+def improve(task: LearnedTask, best: Flips, patience: float) -> Part:
+    """Propose closer candidates, by the expert that the portfolio picks, until too many in a row have failed."""
+    guide, portfolio, failed, experts = task.guide, task.guide.state.portfolio, 0.0, enabled_experts(task)
+    while task.limits.max_changes_below(best) and failed < patience:
+        name = portfolio.rank(experts, task.rng)[0]
+        candidate = closer_prefix(task, experts[name](task, best), best)
+        if not candidate.size or guide.is_known(candidate):
+            failed += 1 / REPEATS_PER_FAILURE
+        elif (yield Ask(candidate)).flipped:
+            before, failed = task.limits.cost(best), 0
+            best = task.apply_limits((yield from shorten(candidate)))
+            portfolio.update(name, 1 - task.limits.cost(best) / before)
+        else:
+            portfolio.update(name, 0)
+            failed += 1
+    return best
+
+
+def closer_prefix(task: LearnedTask, order: Flips, best: Flips) -> Flips:
+    """Return the longest prefix of an order that costs less than the best, after the constraints are applied."""
+    return task.apply_limits(task.limits.prefix_below(task.alternate(order), best))
+
+
+def undo(task: LearnedTask, flips: Flips) -> Part:
+    """Undo changes in chunks, smallest gain first (delta debugging); a quick search ends after a few failures."""
+    order = flips[np.argsort(task.guide.gains()[flips], kind="stable")]
+    quick = task.options.effort == "quick"
+    max_failures = task.settings.quick_undo + task.patience(flips) if quick else np.inf
+    return (yield from trim(order, task.apply_limits_reversed, task.guide.can_skip, max_failures))
+
+
+def explore(task: LearnedTask, best: Flips) -> Part:
+    """Boundary sampling: learn the surrogate near the decision boundary, and follow it, as long as this pays off.
+
+    An epoch consists of boundary samples, the candidate that the surrogate predicts, and a few proposals; a success is
+    followed by undoing, if this takes no more calls than the samples and saved enough changes last time. Exploration
+    ends when the recent epochs of all searches have gained too little, or when the budget is needed for undoing.
+    """
+    guide, settings, state = task.guide, task.settings, task.guide.state
+    number = {"standard": 0, "thorough": 1}[task.options.effort or "standard"]
+    window, min_gain = settings.effort_windows[number], settings.effort_gains[number]
+    epoch, undo_pays, undone = 0, True, best
+    while best.size >= settings.min_changes[number] and task.limits.max_changes_below(best):
+        reserved = 2 * best.size + 10
+        n_samples = min(
+            max(settings.min_epoch, int(settings.epoch_share * guide.n_calls)),
+            task.max_calls - guide.n_calls - reserved,
+        )
+        if n_samples <= 0 or (epoch >= settings.grace_epochs and state.recent_gain(epoch, window) < min_gain):
+            break
+        for _ in range(n_samples):
+            flipped = (yield Ask(boundary_sample(task, best))).flipped
+            guide.shift += -settings.staircase if flipped else settings.staircase
+        before = task.limits.cost(best)
+        best = yield from follow(task, best)
+        best = yield from improve(task, best, settings.epoch_patience)
+        if undo_pays and best is not undone and best.size <= n_samples:
+            after = undone = yield from undo(task, best)
+            undo_pays, best = task.limits.cost(after) <= settings.undo_pays * task.limits.cost(best), after
+        state.epochs[epoch] += 1
+        state.gains[epoch] += 1 - task.limits.cost(best) / before
+        epoch += 1
+    return best if best is undone else (yield from undo(task, best))
+
+
+def boundary_sample(task: LearnedTask, best: Flips) -> Flips:
+    """Return a random candidate that is predicted to be at the decision boundary.
+
+    It consists of random flips among those of largest gain; or of random flips and a random part of the best.
+    """
+    guide, rng, settings = task.guide, task.rng, task.settings
+    gains = guide.gains()
+    if rng.random() < settings.near_share:
+        n_random = int(rng.integers(*settings.near_sizes, endpoint=True))
+        others = np.setdiff1d(rng.integers(0, gains.size, n_random), best)
+        order, at_least = np.concatenate([others, rng.permutation(best)]), others.size
+    else:
+        factors = settings.own_pool_factors if task.is_uninformed else settings.pool_factors
+        low, high = (factor * best.size for factor in factors)
+        pool_size = min(int(np.exp(rng.uniform(np.log(low), np.log(max(low, high))))), gains.size - 1)
+        order, at_least = rng.permutation(np.argpartition(-gains, pool_size)[:pool_size]), 1
+    positive = guide.margins(order, guide.shift)[at_least - 1 :] > 0
+    return order[: at_least + int(positive.argmax())] if positive.any() else order
+
+
+def follow(task: LearnedTask, best: Flips) -> Part:
+    """Classify the shortest prefix by gain that is predicted to change the class, and correct its length."""
+    guide = task.guide
+    order = closer_prefix(task, by_gain(task, guide.gains(), max_size(task, best)), best)
+    positive = guide.margins(order) > 0
+    size = 1 + int(positive.argmax()) if positive.any() else order.size
+    low, high, step = 0, None, 1
+    while low < size and not guide.is_known(order[:size]):
+        if (yield Ask(order[:size])).flipped:
+            high, size, step = size, size - step, 2 * step
+        else:
+            low = size
+            if high is not None:
+                break
+            size, step = min(order.size, size + step), 2 * step
+    return best if high is None else task.apply_limits((yield from bisect(order[:high], low)))
+
+
+def finish(task: LearnedTask, best: Flips) -> Part:
+    """Wait for all other searches, then follow the final surrogate as long as this is successful."""
+    if task.guide.state.is_single:
+        return best
+    yield Wait()
+    first = best
+    while True:
+        candidate = closer_prefix(task, surrogate(task, best), best)
+        if not candidate.size or task.guide.is_known(candidate) or not (yield Ask(candidate)).flipped:
+            break
+        best = task.apply_limits((yield from shorten(candidate)))
+    little_improved = task.limits.cost(best) > task.settings.repeat_below * task.limits.cost(first)
+    return best if little_improved else (yield from undo(task, best))
