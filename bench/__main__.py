@@ -5,19 +5,21 @@ from __future__ import annotations
 import sys
 
 from bench import (
+    ablation,
     accuracy,
-    boxes,
     constrained,
     growth,
     learned,
     measures,
     peers,
     quality,
+    report,
     resemblance,
     scores,
     single_graph,
     speed,
     store,
+    throughput,
 )
 from bench.data import SkippedError
 
@@ -25,7 +27,7 @@ BENCHMARKS = {
     "speed": speed.main,
     "growth": growth.main,
     "quality": quality.main,
-    "boxes": boxes.main,
+    "throughput": throughput.main,
     "resemblance": resemblance.main,
     "store": store.main,
     "peers": peers.main,
@@ -33,12 +35,15 @@ BENCHMARKS = {
     "learned": learned.main,
     "measures": measures.main,
     "learned-whole": learned.whole,
+    "report": report.main,
+    "development": report.development,
+    "ablation": ablation.main,
     "single-graph": single_graph.main,
     "constrained": constrained.main,
     "scores": scores.main,
 }
-ONLY_BY_NAME = {"accuracy", "learned-whole"}
-"""Benchmarks that do not run by default: they take a quarter of an hour, and more than an hour."""
+ONLY_BY_NAME = {"accuracy", "learned-whole", "report", "development", "ablation"}
+"""Benchmarks that do not run by default: they take from a quarter of an hour to several hours."""
 
 
 def main(names: list[str]) -> None:

@@ -24,11 +24,9 @@ from bench.data import real_data
 from countergraph.classifiers.published_rules import load_published_rule
 from countergraph.errors import InputError
 from countergraph.graphs.pairs import pair_count
-from countergraph.search.learning.guide import Guide
-from countergraph.search.learning.probit_surrogate import ProbitSurrogate
-from countergraph.search.learning.surrogate import SharedSurrogate
+from countergraph.search.learned.settings import DEFAULT_SETTINGS
+from countergraph.search.learned.surrogate import Surrogate
 from countergraph.search.parts.orders import largest_gains
-from countergraph.search.protocol import Answer
 
 METHODS = ("ofs+obs", "dfs+dbs", "bisect+ddmin", "bisect+ddmin+evolve", "learned")
 PERCENTILES = (10, 25, 50, 75, 90)
@@ -100,47 +98,33 @@ def compare(black_box: object, graphs: cg.GraphDataset, data: cg.GraphDataset, n
 
 
 def learning_cost() -> None:
-    """Print the processor time of the surrogate: learning from one answer, and ranking all pairs once."""
-    print("| pairs | µs to learn from an answer | µs to rank all pairs |")
-    print("|---|---|---|")
+    """Print the processor time of the surrogate: a fit per answer that it uses, and ranking all pairs once."""
+    print("| pairs | answers | µs per answer of a fit | µs to rank all pairs |")
+    print("|---|---|---|---|")
     for n_rois in (116, 232, 464):
         n_pairs, rng = pair_count(n_rois), np.random.default_rng(0)
-        shared = SharedSurrogate(n_pairs)
-        guides = [Guide(shared, rng.random(n_pairs) < 0.1, i % 2, None) for i in range(50)]
-        candidates = [rng.choice(n_pairs, 30, replace=False) for _ in range(2000)]
+        surrogate, weights = Surrogate(n_pairs, DEFAULT_SETTINGS), rng.normal(size=n_pairs)
+        graphs = rng.random((50, n_pairs)) < 0.1
+        for graph in graphs:
+            surrogate.add_graph(graph, 0, 0, 1, np.zeros(n_pairs))
+        for i in range(5000):
+            flips = rng.choice(n_pairs, 100, replace=False)
+            signs = np.where(graphs[i % 50][flips], -1, 1)
+            surrogate.learn(i % 50, flips, bool(signs @ weights[flips] > 0))
         began = time.process_time()
-        for i, flips in enumerate(candidates):
-            guides[i % 50].learn(Answer(flips, bool(i // 50 % 2)))
-        learning = time.process_time() - began
+        surrogate.update()
+        fitting = time.process_time() - began
         began = time.process_time()
-        for guide in guides * 4:
-            largest_gains(guide.gains(), 30)
+        for number in range(50):
+            largest_gains(surrogate.gains(number), 100)
         ranking = time.process_time() - began
-        print(f"| {n_pairs} | {1e6 * learning / 2000:.0f} | {1e6 * ranking / 200:.0f} |")
-    print()
-
-
-def probit_cost() -> None:
-    """Print the processor time of the probit surrogate of a single graph: learning from an answer, and a proposal."""
-    print("| changes | answers | µs per call |")
-    print("|---|---|---|")
-    for n_changes, n_answers in ((300, 300), (600, 300), (600, 600)):
-        rng = np.random.default_rng(0)
-        effects, graph = rng.normal(size=n_changes), rng.random(6670) < 0.1
-        surrogate = ProbitSurrogate(np.arange(n_changes), graph)
-        began = time.process_time()
-        for _ in range(n_answers):
-            order = surrogate.flips[np.argsort(-surrogate.means - surrogate.stds * rng.standard_normal(n_changes))]
-            candidate = order[: 1 + int((surrogate.margins(order) > 0).argmax())]
-            surrogate.learn(candidate, bool(effects[candidate].sum() > 20))
-        print(f"| {n_changes} | {n_answers} | {1e6 * (time.process_time() - began) / n_answers:.0f} |")
+        print(f"| {n_pairs} | 5000 | {1e6 * fitting / 5000:.0f} | {1e6 * ranking / 50:.0f} |")
     print()
 
 
 def main(plan: Plan = QUICK) -> None:
     root = real_data()
     learning_cost()
-    probit_cost()
     print(
         "| black box | method | found | distance, percentiles 10/25/50/75/90 | above the optimum | calls, percentiles "
         "| amortised | s |"
