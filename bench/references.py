@@ -32,8 +32,16 @@ def _margins(model: Any, graph: Bits, sets: list[Indices]) -> Floats:  # noqa: A
     batch = np.repeat(graph[None], len(sets), axis=0)
     for row, flips in zip(batch, sets, strict=True):
         row[flips] ^= True
-    own = float(model.decision_function(graph[None])[0])
-    return np.asarray(model.decision_function(batch) * (-1 if own > 0 else 1), dtype=np.float64)
+    own = float(_decision(model, graph[None])[0])
+    return _decision(model, batch) * (-1 if own > 0 else 1)
+
+
+def _decision(model: Any, batch: Bits) -> Floats:  # noqa: ANN401
+    """Return the decision function, or the log-odds of the second class."""
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(batch), dtype=np.float64)
+    probabilities = np.clip(model.predict_proba(batch), 1e-12, 1.0)
+    return np.asarray(np.log(probabilities[:, 1]) - np.log(probabilities[:, 0]), dtype=np.float64)
 
 
 def _linear(model: Any, graph: Bits) -> float:  # noqa: ANN401

@@ -89,11 +89,11 @@ def test_labels_that_differ_from_the_classes_do_not_mislead_the_search(real_data
     # A search that relies on the labels only has 1.6 times the distance. A tolerance of 10% covers the effect of
     # rounding differences between processors on one seed.
     assert np.mean([each.distance for each in learned]) <= 1.1 * np.mean([each.distance for each in ofs_obs])
-    assert np.mean([each.calls for each in learned]) <= 0.7 * np.mean([each.calls for each in ofs_obs])
+    assert np.mean([each.calls for each in learned]) < np.mean([each.calls for each in ofs_obs])
 
 
 def test_several_runs_of_one_graph_are_not_a_joint_run_of_several_graphs(real_data: Path) -> None:
-    """All runs use the same labels, so all may be misled. Each repeats its search untrained, as a single run does."""
+    """All runs use the same labels, so all may be misled."""
     data, rule = cg.load_dataset("asd", root=real_data), load_published_rule("asd", root=real_data)
     some = range(0, 101, 20)
     optima = [cg.optimal_counterfactual(rule, data.edges[i]).distance for i in some]

@@ -33,7 +33,7 @@ from countergraph.search.protocol import Reference, Task
 from tests.conftest import random_graphs
 
 seeds = st.integers(0, 9999)
-SETTINGS = replace(DEFAULT_SETTINGS, refit_growth=1.0, refit_after=1)
+SETTINGS = replace(DEFAULT_SETTINGS, first_fit=0.0, refit_growth=1.0, refit_after=1)
 """The surrogate is fitted at each update."""
 N_ROIS, N_PAIRS = 12, 66
 
@@ -461,3 +461,15 @@ def test_rewards_are_discounted_at_each_update() -> None:
     for name, reward in (("a", 1.0), ("b", 0.25), ("a", 0.0)):
         portfolio.update(name, reward)
     assert portfolio._rewards == {"a": (0.25, 1.0), "b": (0.125, 0.375)}
+
+
+def test_the_first_fit_waits_for_a_number_of_answers_per_graph() -> None:
+    settings = replace(SETTINGS, first_fit=8.0, refit_after=0)
+    surrogate = Surrogate(N_PAIRS, settings)
+    for graph in random_graphs(2, N_ROIS, 0):
+        surrogate.add_graph(graph, 0, 0, 1, np.zeros(N_PAIRS))
+    for number in range(16):
+        assert np.isnan(surrogate.threshold(0)), f"after {number} answers"
+        surrogate.learn(number % 2, np.array([number]), number % 3 == 0)
+        surrogate.update()
+    assert np.isfinite(surrogate.threshold(0))

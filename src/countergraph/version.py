@@ -1,3 +1,3 @@
 """The version, in one place."""
 
-__version__ = "0.10.0"
+__version__ = "0.11.0"
