@@ -1,4 +1,7 @@
-"""Overhead and memory of a search by the number of ROIs: 100 searches, one synthetic graph each."""
+"""Overhead and memory of a search by the number of ROIs: 100 searches, one synthetic graph each.
+
+``python -m bench.growth ROIS METHOD SEARCHES`` measures one case.
+"""
 
 from __future__ import annotations
 
@@ -36,16 +39,16 @@ class TimedRule:
         return answers
 
 
-def measure(n_rois: int) -> dict[str, float]:
+def measure(n_rois: int, method: str = "ofs+obs", n_searches: int = SEARCHES) -> dict[str, float]:
     """Run the searches; to measure their peak memory, call this in a new process."""
     rng = np.random.default_rng(1)
-    graphs = np.empty((SEARCHES, pair_count(n_rois)), dtype=np.bool_)
+    graphs = np.empty((n_searches, pair_count(n_rois)), dtype=np.bool_)
     for graph in graphs:
         graph[:] = rng.random(graph.size) < 0.1
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     box = TimedRule(n_rois)
     began = time.perf_counter()
-    results = find_counterfactuals(box, graphs, "ofs+obs", confirm=False)
+    results = find_counterfactuals(box, graphs, method, confirm=False, effort="quick")
     elapsed = time.perf_counter() - began
     calls = sum(result.calls for result in results)
     return {
@@ -61,19 +64,25 @@ def measure(n_rois: int) -> dict[str, float]:
 
 
 def main() -> None:
-    print(f"{SEARCHES} searches (OFS+OBS) in lockstep, by number of ROIs")
-    print("   ROIs   pairs  found    calls  overhead µs/call  ratio  black box µs/call  peak MB (before)")
-    first = None
-    for size in SIZES:
-        command = [sys.executable, "-m", "bench.growth", str(size)]
-        row = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        first = first or row["overhead"]
-        print(
-            f"{size:7}{row['pairs']:8.0f}{row['found']:7.0f}{row['calls']:9.0f}{row['overhead']:18.1f}"
-            f"{row['overhead'] / first:7.1f}{row['box']:19.1f}{row['peak']:9.0f} ({row['before']:.0f})"
-        )
+    print(f"{SEARCHES} searches in lockstep, by number of ROIs; learned with effort quick, without data")
+    print("| method | ROIs | pairs | searches | found | calls | overhead µs per call | ratio | peak MB (before) |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for method in ("ofs+obs", "learned"):
+        cases = [(size, SEARCHES) for size in SIZES]
+        if method == "learned":
+            cases += [(116, 500), (116, 1000)]
+        first = None
+        for size, n_searches in cases:
+            command = [sys.executable, "-m", "bench.growth", str(size), method, str(n_searches)]
+            row = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            first = first or row["overhead"]
+            print(
+                f"| {method} | {size} | {row['pairs']:.0f} | {n_searches} | {row['found']:.0f} | {row['calls']:.0f} "
+                f"| {row['overhead']:.0f} | {row['overhead'] / first:.1f} | {row['peak']:.0f} ({row['before']:.0f}) |",
+                flush=True,
+            )
     print()
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(int(sys.argv[1]))))
+    print(json.dumps(measure(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))))
