@@ -45,7 +45,9 @@ class Experiment:
         neighbours: int | None = None,
         **options: Unpack[SearchKeywords],
     ) -> Experiment:
-        """Return an experiment with the options of the paper, except for those that are given."""
+        """Return an experiment with the options of the paper, except for those that are given; `learned` is quick."""
+        if method == "learned":
+            options.setdefault("effort", "quick")
         return cls(cohort, box, replace(PAPER, method=method, **options), subject, every, neighbours)
 
     @property
