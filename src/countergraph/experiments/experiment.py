@@ -9,7 +9,7 @@ from countergraph.errors import InputError
 from countergraph.search.options import SearchKeywords, SearchOptions
 
 QUICK_EVERY, QUICK_RUNS, QUICK_LOCAL_RUNS = 8, 1, 100
-PAPER = SearchOptions("ofs+obs", runs=5, confirm=False)
+PAPER = SearchOptions("ofs+obs", runs=5, confirm=False, effort="quick")
 """The options of the paper."""
 
 
@@ -45,9 +45,7 @@ class Experiment:
         neighbours: int | None = None,
         **options: Unpack[SearchKeywords],
     ) -> Experiment:
-        """Return an experiment with the options of the paper, except for those that are given; `learned` is quick."""
-        if method == "learned":
-            options.setdefault("effort", "quick")
+        """Return an experiment with the options of the paper, and quick effort, except for those that are given."""
         return cls(cohort, box, replace(PAPER, method=method, **options), subject, every, neighbours)
 
     @property

@@ -200,7 +200,7 @@ class Counterfactuals(Sequence[Counterfactual]):
     """Results in the order of the graphs; the runs of one graph are consecutive.
 
     ``shared_calls`` is the number of calls of the run that belong to no search: graphs of the dataset, classified once
-    for all searches.
+    for all searches. It belongs to the whole run: a part of the results, such as a slice or ``found``, has 0.
     """
 
     def __init__(self, results: Sequence[Counterfactual], shared_calls: int = 0) -> None:

@@ -224,16 +224,15 @@ def run(
     queue = zip(range(len(jobs)), jobs, records, strict=True)
     batch_size, calls = _BatchSize(len(active.graphs), time_limit), 0
     for state in shared.values():
-        limit, asked = jobs[0].options.max_reference_calls(len(jobs)), 0
-        questions = state.questions([job.graph for job in jobs], limit)
-        while asked < len(questions):
+        questions = state.questions([job.graph for job in jobs], jobs[0].options.max_reference_calls(len(jobs)))
+        while len(questions):
             began = time.monotonic()
-            if began >= deadline or cancelled():
-                _stop(records, "time_limit" if began >= deadline else "cancelled")
+            if _must_stop(records, began >= deadline, cancelled):
                 return
-            batch = questions[asked : asked + batch_size.size]
-            state.learn_classes(batch, [reply.label for reply in _replies(classify(batch, [NO_JOB] * len(batch)))])
-            asked, calls = asked + len(batch), calls + len(batch)
+            batch, questions = questions[: batch_size.size], questions[batch_size.size :]
+            replies = _replies(classify(batch, [NO_JOB] * len(batch)))
+            state.learn_classes(batch, [reply.label for reply in replies])
+            calls += len(batch)
             batch_size.update(len(batch), time.monotonic() - began)
             yield Asked(len(batch), calls, 0, calls)
     shared_calls = calls
@@ -242,8 +241,7 @@ def run(
         rows = slice(0, 0)
         while rows.stop < len(active.slots):
             began = time.monotonic()
-            if began >= deadline or cancelled():
-                _stop(records, "time_limit" if began >= deadline else "cancelled")
+            if _must_stop(records, began >= deadline, cancelled):
                 return
             rows = slice(rows.stop, min(rows.stop + batch_size.size, len(active.slots)))
             replies = active.classify(classify, rows)
@@ -263,8 +261,13 @@ def _fill(active: _ActiveJobs, queue: Iterator[tuple[int, Job, Record]]) -> None
         active.start(number, job, record)
 
 
-def _stop(records: list[Record], reason: Stopped) -> None:
+def _must_stop(records: list[Record], too_late: bool, cancelled: Callable[[], bool]) -> bool:
+    """Check whether the run must stop before its next batch; if so, write the reason into the records."""
+    if not too_late and not cancelled():
+        return False
+    reason: Stopped = "time_limit" if too_late else "cancelled"
     for record in records:
         if record.stopped is None:
             record.enforce_most()
             record.stopped = reason
+    return True

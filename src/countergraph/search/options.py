@@ -27,6 +27,8 @@ EFFORTS: tuple[Effort, ...] = ("quick", "standard", "thorough")
 REFERENCE_CALLS_PER_GRAPH = 20
 """The default maximum number of shared calls for labelled graphs, per graph of the run."""
 ALWAYS_DESCRIBED = ("k", "max_calls", "seed", "target")
+ONLY_JOINT = ("effort", "reference_calls")
+"""The options that only methods with a shared state use."""
 
 
 class ConstraintsLike(Protocol):
@@ -170,9 +172,10 @@ class SearchOptions:
     def describe(self) -> dict[str, Any]:
         """Return the options that determine a result, as plain values; options at their default are left out."""
         plain: dict[str, Any] = {name: getattr(self, name) for name in ALWAYS_DESCRIBED}
+        unused = () if self.parsed_method.is_joint else ONLY_JOINT
         for each in fields(self):
             value = getattr(self, each.name)
-            if each.name in (*ALWAYS_DESCRIBED, "method", "runs", "time_limit") or value == each.default:
+            if each.name in (*ALWAYS_DESCRIBED, *unused, "method", "runs", "time_limit") or value == each.default:
                 continue
             plain[each.name] = value.describe() if each.name == "constraints" else value
         if self.confirms:

@@ -25,10 +25,10 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.sparse import csr_array, hstack
 
 from countergraph.graphs.pairs import Bits, Floats, Indices, degrees_of, pair_ends
+from countergraph.search.learned.regression import Answers, fit
 from countergraph.search.parts.orders import largest_gains
 
 Degrees = NDArray[np.intp]
@@ -38,6 +38,10 @@ MAX_GRAPHS = 1000
 """Directions are computed from at most this many graphs: every n-th graph of a larger cohort."""
 MAX_CELLS = 50_000_000
 """The same for the number of graphs times the number of pairs."""
+INTERCEPT_STD = 10.0
+"""The prior standard deviation of the intercept of the discriminative fit."""
+FIT_STEPS = (20, 50)
+"""The maximum numbers of Newton and conjugate gradient steps of the discriminative fit."""
 N_NEIGHBOURS, DECAY = 10, 0.7
 """The number of nearest neighbours, and the ratio of the weights of two successive ones."""
 N_COMPONENTS = 16
@@ -56,20 +60,11 @@ def discriminative_direction(edges: Bits, positive: Bits, inverse_regularisation
     """Return the scaled weights of a ridge logistic regression of the classes on the edges; 0 for one class."""
     if positive.all() or not positive.any():
         return np.zeros(edges.shape[1])
-    centred = (edges - edges.mean(axis=0)).astype(np.float32)
-    gram = (centred @ centred.T).astype(np.float64)
-    c, targets = inverse_regularisation, positive.astype(np.float64)
-
-    def objective(z: Floats) -> tuple[float, Floats]:
-        """Return the loss and its gradient: the weights are a combination of the graphs (representer theorem)."""
-        combined = gram @ z[:-1]
-        margins = combined + z[-1]
-        residuals = c * (expit(margins) - targets)
-        loss = c * (np.logaddexp(0, margins) - targets * margins).sum() + z[:-1] @ combined / 2
-        return float(loss), np.append(gram @ (residuals + z[:-1]), residuals.sum())
-
-    coefficients = minimize(objective, np.zeros(len(edges) + 1), jac=True, method="L-BFGS-B").x[:-1]
-    return scaled(centred.T @ coefficients.astype(np.float32))
+    intercept = np.full((len(edges), 1), INTERCEPT_STD, dtype=np.float32)
+    scale = np.float32(inverse_regularisation**0.5)
+    design = hstack([scale * csr_array(edges, dtype=np.float32), csr_array(intercept)], "csr")
+    answers = Answers(design, np.zeros(len(edges)), positive.astype(np.float64), np.zeros_like(positive))
+    return scaled(fit(answers, np.zeros(design.shape[1]), *FIT_STEPS).mode[:-1])
 
 
 def frequency_direction(edges: Bits, positive: Bits) -> Floats:

@@ -35,7 +35,7 @@ class Answers(NamedTuple):
     """1 for a counterfactual, 0 otherwise; for a scored answer, its log-odds."""
     scored: Bits
     """Which answers are scored: their values have Gaussian errors."""
-    precision: float
+    precision: float = 1.0
     """The inverse variance of these errors."""
 
 

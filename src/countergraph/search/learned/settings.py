@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class ExplorationLimits(NamedTuple):
+    """When exploration ends."""
+
+    min_changes: int
+    """It ends when the best counterfactual has fewer changes."""
+    window: int
+    min_gain: float
+    """It ends when the relative gain of the last epochs, the mean over all searches, is below this."""
+
+
+STANDARD = ExplorationLimits(min_changes=13, window=4, min_gain=0.02)
+THOROUGH = ExplorationLimits(min_changes=2, window=8, min_gain=0.002)
 
 
 @dataclass(frozen=True)
@@ -60,8 +75,6 @@ class LearnedSettings:
     epoch_share: float = 0.1
     min_epoch: int = 10
     """The number of boundary samples of an epoch, relative to the calls so far; and at least."""
-    min_changes: tuple[int, int] = (13, 2)
-    """Exploration needs at least so many changes of the best: standard, thorough."""
     undo_pays: float = 0.95
     """Undoing is repeated in the next epochs if it reduces the cost to less than this share."""
     epoch_patience: float = 2.0
@@ -78,9 +91,9 @@ class LearnedSettings:
     """The step of the threshold after each boundary sample, relative to the threshold (staircase method)."""
     grace_epochs: int = 10
     """The number of epochs before exploration may end."""
-    effort_windows: tuple[int, int] = (4, 8)
-    effort_gains: tuple[float, float] = (0.02, 0.002)
-    """Exploration ends when the mean gain of the last epochs, in all searches, is below this: standard, thorough."""
+    standard: ExplorationLimits = STANDARD
+    thorough: ExplorationLimits = THOROUGH
+    """When exploration ends, by effort."""
 
 
 DEFAULT_SETTINGS = LearnedSettings()

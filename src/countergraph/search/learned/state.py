@@ -69,12 +69,11 @@ class LearnedState:
 
     def questions(self, searched: Sequence[Bits], limit: int) -> Bits:
         """Return labelled graphs that the black box should classify: those that are not searched, at most ``limit``."""
-        if self.reference is None or len({graph.tobytes() for graph in searched}) < MIN_GRAPHS:
-            return np.empty((0, self.surrogate.n_pairs), dtype=np.bool_)
         keys = {graph.tobytes() for graph in searched}
-        others = [graph for graph in self.reference.edges if graph.tobytes() not in keys]
-        step = -(-len(others) // limit) if limit else 0
-        return np.array(others[::step] if step else [], dtype=np.bool_).reshape(-1, self.surrogate.n_pairs)
+        if self.reference is None or len(keys) < MIN_GRAPHS or not limit:
+            return np.empty((0, self.surrogate.n_pairs), dtype=np.bool_)
+        rows = [row for row, graph in enumerate(self.reference.edges) if graph.tobytes() not in keys]
+        return self.reference.edges[rows[:: -(-len(rows) // limit)] if rows else []]
 
     def learn_classes(self, graphs: Bits, labels: Sequence[Label]) -> None:
         """Learn the classes that the black box gives to some labelled graphs."""

@@ -17,6 +17,8 @@ from countergraph.search.protocol import NO_FLIPS, Answer, Ask, Attempt, Flips, 
 
 ORDERS_PER_SIZE = 2
 """The number of orders that are tried at each prefix size of the start."""
+RESERVED_PER_CHANGE, RESERVED = 2, 10
+"""The calls that exploration leaves for following, proposing and undoing: per change of the best, and in addition."""
 REPEATS_PER_FAILURE = 10
 """A proposal that was classified before counts as one failure divided by this number."""
 
@@ -121,16 +123,13 @@ def explore(task: LearnedTask, best: Flips) -> Part:
     ends when the recent epochs of all searches have gained too little, or when the budget is needed for undoing.
     """
     guide, settings, state = task.guide, task.settings, task.guide.state
-    number = {"standard": 0, "thorough": 1}[task.options.effort or "standard"]
-    window, min_gain = settings.effort_windows[number], settings.effort_gains[number]
+    limits = settings.thorough if task.options.effort == "thorough" else settings.standard
     epoch, undo_pays, undone = 0, True, best
-    while best.size >= settings.min_changes[number] and task.limits.max_changes_below(best):
-        reserved = 2 * best.size + 10
-        n_samples = min(
-            max(settings.min_epoch, int(settings.epoch_share * guide.n_calls)),
-            task.max_calls - guide.n_calls - reserved,
-        )
-        if n_samples <= 0 or (epoch >= settings.grace_epochs and state.recent_gain(epoch, window) < min_gain):
+    while best.size >= limits.min_changes and task.limits.max_changes_below(best):
+        remaining = task.max_calls - guide.n_calls - RESERVED_PER_CHANGE * best.size - RESERVED
+        n_samples = min(max(settings.min_epoch, int(settings.epoch_share * guide.n_calls)), remaining)
+        gained_little = state.recent_gain(epoch, limits.window) < limits.min_gain
+        if n_samples <= 0 or (epoch >= settings.grace_epochs and gained_little):
             break
         for _ in range(n_samples):
             flipped = (yield Ask(boundary_sample(task, best))).flipped
@@ -162,7 +161,11 @@ def boundary_sample(task: LearnedTask, best: Flips) -> Flips:
         factors = settings.own_pool_factors if task.is_uninformed else settings.pool_factors
         low, high = (factor * best.size for factor in factors)
         pool_size = min(int(np.exp(rng.uniform(np.log(low), np.log(max(low, high))))), gains.size - 1)
-        order, at_least = rng.permutation(np.argpartition(-gains, pool_size)[:pool_size]), 1
+        losses = -gains if task.limits.allowed is None else np.where(task.limits.allowed, -gains, np.inf)
+        order, at_least = rng.permutation(np.argpartition(losses, pool_size)[:pool_size]), 1
+    if task.limits.allowed is not None:
+        at_least = max(1, int(task.limits.allowed[order[:at_least]].sum()))
+        order = order[task.limits.allowed[order]]
     positive = guide.margins(order, guide.shift)[at_least - 1 :] > 0
     return order[: at_least + int(positive.argmax())] if positive.any() else order
 
