@@ -13,21 +13,28 @@ class Portfolio:
     """Thompson sampling with beta posteriors and discounted rewards (Chapelle & Li 2011); the arms are the experts."""
 
     def __init__(self, settings: LearnedSettings) -> None:
-        self.settings = settings
-        self._rewards: dict[str, tuple[float, float]] = {}
+        self._prior = np.array([[settings.prior_successes], [settings.prior_failures]])
+        self._discount = settings.discount
+        self._numbers: dict[str, int] = {}
+        self._rewards = np.zeros((2, 0))
         """The numbers of successes and failures of each expert, in addition to those of the prior."""
 
     def rank(self, experts: Iterable[str], rng: np.random.Generator) -> list[str]:
         """Return experts in the order in which to try them: by success rates drawn from the posterior."""
         names = list(experts)
-        successes, failures = np.array([self._rewards.get(name, (0.0, 0.0)) for name in names]).T
-        settings = self.settings
-        rates = rng.beta(settings.prior_successes + successes, settings.prior_failures + failures)
-        return [names[k] for k in np.argsort(-rates)]
+        columns = [self._number(name) for name in names]
+        rates = rng.beta(*(self._prior + self._rewards[:, columns]))
+        return [names[k] for k in np.argsort(rates)[::-1]]
 
     def update(self, expert: str, reward: float) -> None:
         """Learn the reward of one expert, from 0 to 1."""
-        discount = self.settings.discount
-        self._rewards = {name: (discount * a, discount * b) for name, (a, b) in self._rewards.items()}
-        successes, failures = self._rewards.get(expert, (0.0, 0.0))
-        self._rewards[expert] = (successes + reward, failures + 1 - reward)
+        number = self._number(expert)
+        self._rewards *= self._discount
+        self._rewards[:, number] += reward, 1 - reward
+
+    def _number(self, expert: str) -> int:
+        """Return the column of an expert; add a column for a new one."""
+        if expert not in self._numbers:
+            self._numbers[expert] = len(self._numbers)
+            self._rewards = np.pad(self._rewards, ((0, 0), (0, 1)))
+        return self._numbers[expert]

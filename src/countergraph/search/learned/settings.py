@@ -50,8 +50,8 @@ class LearnedSettings:
     newton_steps: int = 4
     gradient_steps: int = 20
     """The maximum number of Newton steps of a fit, and of conjugate gradient steps in each of them."""
-    max_entries: int = 20_000_000
-    """The maximum number of flips in the stored answers; the oldest answers are dropped."""
+    max_entries: int = 10_000_000
+    """The maximum number of entries of the design matrix; the oldest answers are dropped."""
 
     # Portfolio.
     without: frozenset[str] = frozenset()

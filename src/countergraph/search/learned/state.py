@@ -166,13 +166,13 @@ class Guide:
         """How far boundary samples go beyond the predicted decision boundary, relative to the threshold."""
         self._number: int | None = None
         self._classified = set[int]()
-        self._neighbour_direction: Floats | None = None
 
     @property
     def number(self) -> int:
         """The number of the graph in the surrogate, which it joins when all graphs of the first round are known."""
         if self._number is None:
-            direction = scaled(self.neighbour_direction())
+            known = self.state.known_graphs().edges
+            direction = scaled(neighbour_direction(self.graph, known, *self._class_masks()))
             vector, sign = self.state.class_vector(self.label if self.target is None else self.target)
             sign = sign if self.target is None else -sign
             group = self.state.group(self.label, self.target)
@@ -205,14 +205,7 @@ class Guide:
 
     def neighbour_gains(self) -> Floats:
         """Return the gain of each flip towards the nearest graphs of a wanted class, relative to its cost."""
-        return self._per_cost(self.neighbour_direction())
-
-    def neighbour_direction(self) -> Floats:
-        """Return the direction to the nearest graphs of a wanted class."""
-        if self._neighbour_direction is None:
-            known, masks = self.state.known_graphs(), self._class_masks()
-            self._neighbour_direction = neighbour_direction(self.graph, known.edges, *masks)
-        return self._neighbour_direction
+        return self._per_cost(self.state.surrogate.own_direction_gains(self.number))
 
     def path_to_neighbours(self, embedding: Embedding, size: int, noise: Floats | float = 0.0) -> Flips:
         """Return flips that approach the nearest graphs of a wanted class in an embedding.

@@ -17,6 +17,8 @@ from countergraph.search.protocol import NO_FLIPS, Answer, Ask, Attempt, Flips, 
 
 ORDERS_PER_SIZE = 2
 """The number of orders that are tried at each prefix size of the start."""
+MAX_START = 21_845
+"""The maximum length of an order of the start, the eighth prefix size: longer orders need too much memory."""
 RESERVED_PER_CHANGE, RESERVED = 2, 10
 """The calls that exploration leaves for following, proposing and undoing: per change of the best, and in addition."""
 REPEATS_PER_FAILURE = 10
@@ -55,7 +57,7 @@ def _first_success(task: LearnedTask) -> Generator[Message, Answer, tuple[Flips 
         tried = 0
         for name in portfolio.rank(failed_sizes, task.rng):
             if name not in orders:
-                orders[name] = experts[name](task, None)
+                orders[name] = experts[name](task, None)[:MAX_START].copy()
             if not orders[name].size:
                 continue
             prefix = orders[name][:size]
@@ -86,13 +88,17 @@ def improve_and_undo(task: LearnedTask, best: Flips) -> Part:
 
 def improve(task: LearnedTask, best: Flips, patience: float) -> Part:
     """Propose closer candidates, by the expert that the portfolio picks, until too many in a row have failed."""
-    guide, portfolio, failed, experts = task.guide, task.guide.state.portfolio, 0.0, enabled_experts(task)
+    guide, portfolio, experts = task.guide, task.guide.state.portfolio, enabled_experts(task)
+    failed, repeated = 0.0, set[str]()
     while task.limits.max_changes_below(best) and failed < patience:
         name = portfolio.rank(experts, task.rng)[0]
-        candidate = closer_prefix(task, experts[name](task, best), best)
+        candidate = NO_FLIPS if name in repeated else closer_prefix(task, experts[name](task, best), best)
         if not candidate.size or guide.is_known(candidate):
+            repeated.add(name)
             failed += 1 / REPEATS_PER_FAILURE
-        elif (yield Ask(candidate)).flipped:
+            continue
+        repeated.clear()
+        if (yield Ask(candidate)).flipped:
             before, failed = task.limits.cost(best), 0
             best = task.apply_limits((yield from shorten(candidate)))
             portfolio.update(name, 1 - task.limits.cost(best) / before)

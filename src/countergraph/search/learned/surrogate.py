@@ -44,9 +44,9 @@ class _Graph:
     """The number of the class vector."""
     signs: NDArray[np.int8]
     """The sign of each flip: 1 if it adds evidence of the class vector, -1 if it removes it."""
-    direction: NDArray[np.float32]
+    direction: NDArray[np.float16]
     """The gain of each flip in the graph's own expert direction."""
-    gains: Floats | None = None
+    gains: NDArray[np.float32] | None = None
     version: int = -1
     """The version of the surrogate that the gains belong to."""
 
@@ -108,7 +108,7 @@ class Surrogate:
             The gain of each flip in the graph's own expert direction.
         """
         signs = (sign * np.where(edges, -1, 1)).astype(np.int8)
-        self._graphs.append(_Graph(edges, group, vector, signs, direction.astype(np.float32)))
+        self._graphs.append(_Graph(edges, group, vector, signs, direction.astype(np.float16)))
         return len(self._graphs) - 1
 
     def learn(self, graph: int, flips: Indices, flipped: bool, log_odds: float | None = None) -> None:
@@ -127,8 +127,8 @@ class Surrogate:
         """Return the estimated effect of each flip of a graph on its margin."""
         graph = self._graphs[number]
         if graph.gains is None or graph.version != self._version:
-            graph.gains, graph.version = self._compute_gains(number), self._version
-        return graph.gains
+            graph.gains, graph.version = self._compute_gains(number).astype(np.float32), self._version
+        return graph.gains.astype(np.float64)
 
     def threshold(self, number: int) -> float:
         """Return the total gain at which a candidate of a graph crosses the decision boundary; NaN before a fit."""
@@ -144,6 +144,10 @@ class Surrogate:
         graph = self._graphs[number]
         known = direction < len(self._directions) and graph.vector < len(self._directions[direction])
         return graph.signs * self._directions[direction][graph.vector] if known else np.zeros(self.n_pairs)
+
+    def own_direction_gains(self, number: int) -> Floats:
+        """Return the gain of each flip of a graph in its own expert direction."""
+        return self._graphs[number].direction.astype(np.float64)
 
     def _compute_gains(self, number: int) -> Floats:
         graph, weights = self._graphs[number], self._expert_weights
@@ -193,12 +197,13 @@ class Surrogate:
             ]
         )
         values = rows.scaled_values()
-        design = hstack(blocks, "csr", dtype=np.float32)
+        design, sizes = hstack(blocks, "csr", dtype=np.float32), [block.shape[1] for block in blocks]
+        del blocks  # they need as much memory as the design matrix
         answers = Answers(design, experts @ prior, values, rows.scored, settings.score_precision)
         first_offsets = rows.first_offsets(answers.base + design @ start, self._offsets.size, n_graphs)
         start[-n_graphs:] += first_offsets / (settings.offset_std or np.inf)
         mode, margins, precisions = fit(answers, start, settings.newton_steps, settings.gradient_steps)
-        parts = np.split(mode, np.cumsum([block.shape[1] for block in blocks])[:-1])
+        parts = np.split(mode, np.cumsum(sizes)[:-1])
         self._pair_weights = settings.pair_std * parts[0].reshape(n_vectors, -1)
         self._roi_effects = roi_std * parts[1].reshape(n_groups, -1)
         self._own_roi_effects = own_roi_std * parts[2].reshape(n_graphs, -1)
@@ -250,9 +255,10 @@ class _Rows:
         ones = np.ones(columns.size, dtype=np.float32)
         effects = csr_array((ones, (np.tile(rows, 3), columns)), (sizes.size, self.n_effects))
         effects.sum_duplicates()
-        own = np.array([graphs[each.graph].direction[each.flips].sum() for each in new], dtype=np.float32)
-        n_entries = self.pairs.nnz + pairs.nnz
-        kept = slice(int(np.searchsorted(self.pairs.indptr, n_entries - max_entries)), None)
+        own = np.array([graphs[each.graph].direction[each.flips].sum(dtype=np.float32) for each in new])
+        n_entries = self.pairs.indptr + 2 * self._effects.indptr
+        n_new = pairs.nnz + 2 * effects.nnz
+        kept = slice(int(np.searchsorted(n_entries, n_entries[-1] + n_new - max_entries)), None)
         self.pairs, self._effects = (
             vstack([old[kept], added], "csr") for old, added in ((self.pairs, pairs), (self._effects, effects))
         )

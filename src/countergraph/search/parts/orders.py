@@ -23,6 +23,9 @@ def random_order(task: Task) -> Flips:
 def largest_gains(gains: Floats, size: int) -> Indices:
     """Return the flips with the largest positive gains, at most ``size``, largest first."""
     size = min(size, gains.size)
-    first = np.argpartition(-gains, size - 1)[:size] if size else np.empty(0, dtype=np.intp)
-    first = first[np.argsort(-gains[first], kind="stable")]
+    if size <= 1:
+        first = np.array([gains.argmax()][:size], dtype=np.intp)
+    else:
+        first = np.argpartition(-gains, size - 1)[:size]
+        first = first[np.argsort(-gains[first], kind="stable")]
     return first[gains[first] > 0]
