@@ -219,6 +219,22 @@ def test_the_nearest_of_several_classes_is_reached() -> None:
     )
 
 
+def test_a_counterfactual_of_another_graph_is_reached_if_nothing_else_is_found() -> None:
+    prototype, *others = random_graphs(9, 20, seed=6, density=0.4)
+    graphs = np.array(others)
+    graphs[0] = prototype
+    graphs[0, :6] ^= True
+
+    def near_the_prototype(edges: np.ndarray) -> np.ndarray:
+        return (np.count_nonzero(edges ^ prototype, axis=1) <= 5).astype(int)
+
+    results = cg.find_counterfactuals(edge_oracle(near_the_prototype), graphs, "learned", effort="quick")
+    assert len(results.found) == 8, "only the first graph is near the class, which no graph of the run has"
+    assert results[0].distance == 1
+    for result, graph in zip(results[1:], graphs[1:], strict=True):
+        assert 0 <= result.distance - (np.count_nonzero(graph ^ prototype) - 5) <= 5
+
+
 def test_a_class_without_known_graphs_can_be_reached() -> None:
     weights = np.random.default_rng(0).normal(size=(5, 66))
     graphs = random_graphs(40, 12, seed=4)

@@ -15,7 +15,8 @@ The steps of a search:
 
 1. *Start*: find a first counterfactual. The portfolio chooses whose prefixes of 1, 5, 21, ... flips are classified; the
    first success is bisected. Without data, random sets of growing size are classified. A search that finds nothing
-   waits until the other searches of the run are finished, and follows the surrogate that they have trained.
+   waits until the other searches of the run are finished, and follows the surrogate that they have trained; if this
+   fails, it flips all pairs in which the graph differs from a counterfactual of another one.
 2. *Improve*: the portfolio chooses an expert, which proposes fewer changes than the best; a success is shortened. The
    step ends when too many proposals in a row have failed. *Undo*: undo changes in chunks, smallest gain first, until
    each remaining change was tried separately (delta debugging, Zeller & Hildebrandt 2002).

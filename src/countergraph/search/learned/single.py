@@ -85,7 +85,7 @@ def probe_all_sizes(task: LearnedTask) -> Attempt:
     If no search of the run has found a counterfactual, the searches share `MAX_PROBES` among them.
     """
     state = task.guide.state
-    for _ in range(int(MAX_PROBES if state.found_any else MAX_PROBES / state.n_searches)):
+    for _ in range(int(MAX_PROBES if state.counterfactuals else MAX_PROBES / state.n_searches)):
         parts = [pool[task.rng.random(pool.size) < task.rng.random()] for pool in (task.additions, task.removals)]
         candidate = task.rng.permutation(np.concatenate(parts))
         if candidate.size and (yield Ask(candidate)).flipped:

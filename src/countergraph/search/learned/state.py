@@ -52,7 +52,9 @@ class LearnedState:
     def __init__(self, n_pairs: int, reference: Reference | None, settings: LearnedSettings = DEFAULT_SETTINGS) -> None:
         self.settings, self.reference = settings, reference
         self.surrogate, self.portfolio = Surrogate(n_pairs, settings), Portfolio(settings)
-        self.n_searches, self.found_any = 0, False
+        self.n_searches = 0
+        self.counterfactuals: dict[int, tuple[Guide, Flips, Label]] = {}
+        """The closest counterfactual of each search, by the number of its graph, with its class."""
         self.gains, self.epochs = defaultdict[int, float](float), Counter[int]()
         """The total relative gain, and the number, of the epochs of exploration, by number of the epoch."""
         self._graphs: dict[bytes, tuple[Bits, Label]] = {}
@@ -217,6 +219,16 @@ class Guide:
             embedding, self.graph, known, wanted, own, size, lambda gains: self._per_cost(gains * (1.0 - noise))
         )
 
+    def differences_to_counterfactuals(self) -> list[Flips]:
+        """Return the differences between the graph and the counterfactuals of other graphs, smallest first."""
+        differences = []
+        for other, flips, label in self.state.counterfactuals.values():
+            if counterfactual_labels(np.array([label]), self.label, self.target)[0]:
+                differs = self.graph ^ other.graph
+                differs[flips] ^= True
+                differences.append(np.flatnonzero(differs))
+        return sorted(differences, key=len)
+
     def _class_masks(self) -> tuple[Bits, Bits]:
         """Return which of the known graphs are of a wanted class, and which are of the class of this graph."""
         labels = self.state.known_graphs().labels
@@ -244,7 +256,10 @@ class Guide:
         """Learn from an answer."""
         self.n_calls += 1
         self._classified.add(_key(answer.asked))
-        self.state.found_any |= answer.flipped
+        if answer.flipped and answer.label is not None:
+            best = self.state.counterfactuals.get(self.number)
+            if best is None or answer.asked.size < best[1].size:
+                self.state.counterfactuals[self.number] = (self, answer.asked, answer.label)
         score = None if answer.score is None else log_odds(answer.score)
         self.state.surrogate.learn(self.number, answer.asked, answer.flipped, score)
 

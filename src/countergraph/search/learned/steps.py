@@ -17,6 +17,8 @@ from countergraph.search.protocol import NO_FLIPS, Answer, Ask, Attempt, Flips, 
 
 ORDERS_PER_SIZE = 2
 """The number of orders that are tried at each prefix size of the start."""
+MAX_OTHERS = 3
+"""The number of counterfactuals of other graphs that a search without a result tries to reach."""
 MAX_START = 21_845
 """The maximum length of an order of the start, the eighth prefix size: longer orders need too much memory."""
 RESERVED_PER_CHANGE, RESERVED = 2, 10
@@ -41,9 +43,23 @@ def start(task: LearnedTask) -> Attempt:
     if found is None and not task.guide.state.is_single:
         yield Wait()
         found = yield from grow_and_bisect(surrogate(task, None))
+        if found is None:
+            found = yield from _become_counterfactual(task)
     if found is None and not can_enumerate(task, None, task.guide.n_calls):
         found = yield from probe_all_sizes(task)
     return found if found is None else (yield from shrink(task, task.apply_limits(found)))
+
+
+def _become_counterfactual(task: LearnedTask) -> Attempt:
+    """Flip all pairs in which the graph differs from a counterfactual of another graph, those of smallest gain last.
+
+    Without constraints, the result is that counterfactual. The nearest ones are tried first.
+    """
+    for flips in task.guide.differences_to_counterfactuals()[:MAX_OTHERS]:
+        order = flips[np.argsort(-task.guide.gains()[flips], kind="stable")]
+        if (yield Ask(order)).flipped:
+            return (yield from bisect(order))
+    return None
 
 
 def _first_success(task: LearnedTask) -> Generator[Message, Answer, tuple[Flips | None, Expert | None]]:
