@@ -232,6 +232,7 @@ def test_a_counterfactual_of_another_graph_is_reached_if_nothing_else_is_found()
     assert len(results.found) == 8, "only the first graph is near the class, which no graph of the run has"
     assert results[0].distance == 1
     for result, graph in zip(results[1:], graphs[1:], strict=True):
+        assert result.distance is not None
         assert 0 <= result.distance - (np.count_nonzero(graph ^ prototype) - 5) <= 5
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
@@ -11,11 +12,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.svm import SVC, LinearSVC
 
 import countergraph as cg
@@ -200,18 +211,50 @@ def test_optimum_does_not_depend_on_the_scale_of_the_weights(cohort: cg.GraphDat
         assert before.original_label == after.original_label == plain.predict(graph[None])[0]
 
 
-@pytest.mark.parametrize("scaler", [StandardScaler(), StandardScaler(with_mean=False), StandardScaler(with_std=False)])
-def test_pipeline_of_scaler_and_linear_classifier_is_linear(cohort: cg.GraphDataset, scaler: StandardScaler) -> None:
-    pipeline = make_pipeline(scaler, LogisticRegression()).fit(cohort.edges, cohort.labels)
+AFFINE_STEPS = {
+    "scaled": [StandardScaler()],
+    "not centred": [StandardScaler(with_mean=False)],
+    "only centred": [StandardScaler(with_std=False)],
+    "robust": [RobustScaler()],
+    "largest": [MaxAbsScaler()],
+    "range": [MinMaxScaler((-1, 1))],
+    "components": [PCA(8)],
+    "whitened": [StandardScaler(), PCA(8, whiten=True)],
+    "singular vectors": [TruncatedSVD(8)],
+    "selected": [VarianceThreshold(0.05), SelectKBest(k=20), StandardScaler()],
+    "passthrough": ["passthrough", StandardScaler()],
+}
+
+
+@pytest.mark.parametrize("name", AFFINE_STEPS)
+def test_pipeline_of_affine_steps_and_linear_classifier_is_linear(cohort: cg.GraphDataset, name: str) -> None:
+    pipeline = make_pipeline(*map(clone_step, AFFINE_STEPS[name]), LogisticRegression())
+    pipeline.fit(cohort.edges, cohort.labels)
     rule = linear_form(pipeline)
     assert rule is not None
     scores = cohort.edges @ rule.coef_[0] + rule.intercept_[0]
-    assert scores == pytest.approx(pipeline.decision_function(cohort.edges))
+    assert scores == pytest.approx(pipeline.decision_function(cohort.edges), abs=1e-9)
     for graph in cohort.edges[:5]:
         optimum = cg.optimal_counterfactual(pipeline, graph)
         assert optimum.edges is not None
         assert pipeline.predict(optimum.edges[None])[0] != pipeline.predict(graph[None])[0]
-    nonlinear = make_pipeline(scaler, SVC(kernel="rbf")).fit(cohort.edges, cohort.labels)
+
+
+def clone_step(step: BaseEstimator | str) -> BaseEstimator | str:
+    return step if isinstance(step, str) else clone(step)
+
+
+@pytest.mark.parametrize(
+    "steps", [[Normalizer()], [MinMaxScaler(clip=True)], [QuantileTransformer(n_quantiles=5)], [KBinsDiscretizer(3)]]
+)
+def test_pipeline_with_a_step_that_is_not_affine_is_not_linear(
+    cohort: cg.GraphDataset, steps: list[BaseEstimator]
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pipeline = make_pipeline(*steps, LogisticRegression()).fit(cohort.edges.astype(float), cohort.labels)
+    assert linear_form(pipeline) is None
+    nonlinear = make_pipeline(StandardScaler(), SVC(kernel="rbf")).fit(cohort.edges, cohort.labels)
     assert linear_form(nonlinear) is None
 
 

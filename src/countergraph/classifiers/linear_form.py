@@ -8,12 +8,15 @@ countergraph, and objects with a replaced ``predict``, are excluded, because the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard
+from typing import NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, eye_array
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
 from countergraph.classifiers.linear_rule import LinearRule
@@ -48,22 +51,52 @@ class LinearWeights:
     classes_: NDArray[np.generic]
 
 
-def _unscaled(scaler: StandardScaler, rule: LinearInEdges) -> LinearWeights:
-    """Return the rule on unscaled edges that is equivalent to ``rule`` on the scaled edges."""
-    scale = 1.0 if scaler.scale_ is None else scaler.scale_
-    mean = 0.0 if scaler.mean_ is None or not scaler.with_mean else scaler.mean_
-    weights = np.atleast_2d(rule.coef_) / scale
-    return LinearWeights(weights, np.asarray(rule.intercept_) - (weights * mean).sum(axis=1), rule.classes_)
+class Affine(NamedTuple):
+    """An affine step of a pipeline: ``(x - mean) @ matrix / scale``."""
+
+    mean: Floats | float
+    scale: Floats | float
+    matrix: Floats | csr_array | None = None
+    """(input features, output features); None for the identity."""
+
+    def before(self, rule: LinearInEdges) -> LinearWeights:
+        """Return the rule on the input of this step that is equivalent to ``rule`` on its output."""
+        weights = np.atleast_2d(rule.coef_) / self.scale
+        weights = weights if self.matrix is None else weights @ self.matrix.T
+        return LinearWeights(weights, np.asarray(rule.intercept_) - (weights * self.mean).sum(axis=1), rule.classes_)
+
+
+def _affine(step: object) -> Affine | None:
+    """Return a fitted step of a pipeline as an affine function; None if it is not known to be one."""
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return Affine(0.0, 1.0)
+    if isinstance(step, StandardScaler):
+        centred = step.mean_ is not None and step.with_mean
+        return Affine(step.mean_ if centred else 0.0, 1.0 if step.scale_ is None else step.scale_)
+    if isinstance(step, RobustScaler):
+        return Affine(step.center_ if step.with_centering else 0.0, step.scale_ if step.with_scaling else 1.0)
+    if isinstance(step, MaxAbsScaler):
+        return Affine(0.0, step.scale_)
+    if isinstance(step, MinMaxScaler) and not step.clip:
+        return Affine(-step.min_ / step.scale_, 1 / step.scale_)
+    if isinstance(step, PCA):
+        scale = np.sqrt(step.explained_variance_) if step.whiten else 1.0
+        return Affine(step.mean_, scale, step.components_.T)
+    if isinstance(step, TruncatedSVD):
+        return Affine(0.0, 1.0, step.components_.T)
+    if isinstance(step, SelectorMixin):
+        return Affine(0.0, 1.0, csr_array(eye_array(len(step.get_support())))[:, step.get_support()])
+    return None
 
 
 def linear_form(model: object) -> LinearInEdges | None:
     """Return the linear rule that is equivalent to ``model``, or None if there is none.
 
-    Supports `LinearRule`, two-class linear scikit-learn classifiers on edge vectors, also after a `StandardScaler`, and
-    the pipeline of `ContrastSubgraphs` and a linear classifier.
+    Supports `LinearRule`, two-class linear scikit-learn classifiers on edge vectors, also after steps of a pipeline
+    that are affine (scalers, PCA, truncated SVD, feature selection), and `ContrastSubgraphs` with a linear classifier.
     """
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
-    if not all(is_plain(each) for each in (model, *steps)):
+    if not all(step is None or isinstance(step, str) or is_plain(step) for step in steps) or not is_plain(model):
         return None
     if isinstance(model, Pipeline) and len(model) == 2 and isinstance(model[0], ContrastSubgraphs):
         last = model[1]
@@ -72,11 +105,11 @@ def linear_form(model: object) -> LinearInEdges | None:
             intercept, classes = float(np.ravel(last.intercept_)[0]), last.classes_.tolist()
             return LinearRule(model[0].subgraphs_, np.ravel(last.coef_).tolist(), intercept, n_rois, classes)
         return None
-    if isinstance(model, Pipeline) and len(model) > 1 and isinstance(model[0], StandardScaler):
-        inner = linear_form(model[1:])
-        return None if inner is None else _unscaled(model[0], inner)
+    if isinstance(model, Pipeline) and len(model) > 1:
+        affine, inner = _affine(steps[0]), linear_form(model[1:])
+        return None if affine is None or inner is None else affine.before(inner)
     if isinstance(model, Pipeline) and len(model) == 1:
-        return linear_form(model[0])
+        return linear_form(steps[0])
     return model if _is_binary_linear(model) else None
 
 
