@@ -23,7 +23,7 @@ from countergraph.search.learned.settings import DEFAULT_SETTINGS
 from countergraph.search.learned.state import LearnedState
 from countergraph.search.methods import Phase
 
-N_PEOPLE, SEEDS, MAX_CALLS = 24, (1, 2, 3), 500
+N_PEOPLE, SEEDS, MAX_CALLS = 12, (1, 2, 3), 300
 CHANGES: dict[str, dict[str, Any]] = {
     "complete": {},
     "no weights of pairs": {"pair_std": 0.0},

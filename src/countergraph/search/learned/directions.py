@@ -40,8 +40,8 @@ MAX_CELLS = 50_000_000
 """The same for the number of graphs times the number of pairs."""
 INTERCEPT_STD = 10.0
 """The prior standard deviation of the intercept of the discriminative fit."""
-FIT_STEPS = (20, 50)
-"""The maximum numbers of Newton and conjugate gradient steps of the discriminative fit."""
+FIT_STEPS = (50, 50)
+"""The maximum numbers of steps, and of conjugate gradient steps, of the discriminative fit."""
 N_NEIGHBOURS, DECAY = 10, 0.7
 """The number of nearest neighbours, and the ratio of the weights of two successive ones."""
 N_COMPONENTS = 16

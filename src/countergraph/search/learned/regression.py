@@ -1,7 +1,10 @@
-"""Bayesian logistic regression with a sparse design matrix: the posterior mode by Newton's method.
+"""Bayesian logistic regression with a sparse design matrix: the posterior mode by majorisation-minimisation.
 
-Each Newton step is computed by a few conjugate gradient steps with a diagonal preconditioner (truncated Newton), which
-start from the previous mode. So the cost of a fit is linear in the number of entries of the design matrix.
+Each step minimises a quadratic upper bound of the loss that touches it at the current margins (Jaakkola & Jordan 2000),
+so it never increases the loss. Newton's method does not have this property: the curvature of the logistic loss vanishes
+where a prediction is very wrong. The minimum is approximated by a few conjugate gradient steps with a diagonal
+preconditioner, and the step is doubled as long as this reduces the loss. A fit starts from the previous mode, and its
+cost is linear in the number of entries of the design matrix.
 """
 
 from __future__ import annotations
@@ -15,13 +18,12 @@ from scipy.special import expit
 
 from countergraph.graphs.pairs import Bits, Floats
 
-TOLERANCE = 1e-3
-"""Newton's method ends when a step reduces the loss by less than this share."""
+TOLERANCE = 1e-4
+"""A fit ends when a step reduces the loss by less than this share."""
 GRADIENT_TOLERANCE = 1e-3
 """Conjugate gradients end when the squared residual is less than this share of the first one."""
-SUFFICIENT_DECREASE = 1e-4
-"""The share of the predicted decrease that a step must reach (Armijo's rule)."""
-SMALLEST_STEP = 1e-3
+SMALL_MARGIN = 1e-3
+"""The curvature of the bound has a removable singularity at 0; below this margin its limit is used."""
 
 
 class Answers(NamedTuple):
@@ -49,29 +51,26 @@ class Posterior(NamedTuple):
     """The second derivative of the loss by each coefficient: the approximate inverse variance."""
 
 
-def fit(answers: Answers, start: Floats, newton_steps: int, gradient_steps: int) -> Posterior:
+def fit(answers: Answers, start: Floats, max_steps: int, gradient_steps: int) -> Posterior:
     """Return the posterior mode, starting from ``start``."""
     design, transposed = answers.design, answers.design.T.tocsr()
     squared = csr_array((transposed.data**2, transposed.indices, transposed.indptr), transposed.shape)
     mode, margins = start, answers.base + design @ start.astype(np.float32)
-    loss, precisions = _loss(answers, mode, margins), np.ones_like(mode)
-    for _ in range(newton_steps):
-        residuals, curvature = _derivatives(answers, margins)
+    loss = _loss(answers, mode, margins)
+    for _ in range(max_steps):
+        residuals, curvature = _bound(answers, margins)
         gradient = mode + transposed @ residuals
-        precisions = 1 + squared @ curvature
-        step = _newton_step(design, transposed, curvature, gradient, precisions, gradient_steps)
-        movement, decrease, size = design @ step.astype(np.float32), -float(gradient @ step), 1.0
-        while size > SMALLEST_STEP:
+        step = _minimise(design, transposed, curvature, gradient, 1 + squared @ curvature, gradient_steps)
+        movement, size, before = design @ step.astype(np.float32), 1.0, loss
+        new_loss = _loss(answers, mode + step, margins + movement)
+        while new_loss < loss:
+            loss, size = new_loss, 2 * size
             new_loss = _loss(answers, mode + size * step, margins + size * movement)
-            if new_loss <= loss - SUFFICIENT_DECREASE * size * decrease:
-                break
-            size /= 2
-        else:
-            break
-        mode, margins, loss, before = mode + size * step, margins + size * movement, new_loss, loss
+        if loss < before:
+            mode, margins = mode + size / 2 * step, margins + size / 2 * movement
         if before - loss < TOLERANCE * loss:
             break
-    return Posterior(mode, margins, precisions)
+    return Posterior(mode, margins, 1 + squared @ _curvature(answers, margins))
 
 
 def _loss(answers: Answers, mode: Floats, margins: Floats) -> float:
@@ -80,15 +79,21 @@ def _loss(answers: Answers, mode: Floats, margins: Floats) -> float:
     return float(np.where(answers.scored, squared, logistic).sum() + mode @ mode / 2)
 
 
-def _derivatives(answers: Answers, margins: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the first and the second derivative of the loss of each answer by its margin."""
+def _bound(answers: Answers, margins: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the derivative of the loss of each answer by its margin, and the curvature of its quadratic bound."""
+    sizes = np.maximum(np.abs(margins), SMALL_MARGIN)
+    errors = np.where(answers.scored, answers.precision * (margins - answers.values), expit(margins) - answers.values)
+    curvature = np.where(answers.scored, answers.precision, np.tanh(sizes / 2) / (2 * sizes))
+    return errors.astype(np.float32), curvature.astype(np.float32)
+
+
+def _curvature(answers: Answers, margins: Floats) -> NDArray[np.float32]:
+    """Return the second derivative of the loss of each answer by its margin."""
     probabilities = expit(margins)
-    first = np.where(answers.scored, answers.precision * (margins - answers.values), probabilities - answers.values)
-    second = np.where(answers.scored, answers.precision, probabilities * (1 - probabilities))
-    return first.astype(np.float32), second.astype(np.float32)
+    return np.where(answers.scored, answers.precision, probabilities * (1 - probabilities)).astype(np.float32)
 
 
-def _newton_step(
+def _minimise(
     design: csr_array,
     transposed: csr_array,
     curvature: NDArray[np.float32],

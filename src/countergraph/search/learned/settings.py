@@ -25,7 +25,7 @@ class LearnedSettings:
     """The constants of the learned search. They were chosen on the development set of `bench/boxes.py` only."""
 
     # Surrogate: prior standard deviations of the coefficients, in units of log-odds. 0 switches a part off.
-    pair_std: float = 0.1
+    pair_std: float = 0.3
     """The weight of a pair, which all graphs share."""
     roi_std: float = 0.3
     roi_answers: float = 500.0
@@ -36,7 +36,7 @@ class LearnedSettings:
     """The prior mean of the weight of the discriminative direction; that of the other directions is 0."""
     expert_std: float = 1.0
     """The weight of a direction."""
-    offset_std: float = 10.0
+    offset_std: float = 100.0
     """The distance of a graph to the decision boundary."""
     inverse_regularisation: float = 0.01
     """The parameter C of the logistic regression that gives the discriminative direction."""
@@ -47,9 +47,9 @@ class LearnedSettings:
     """The surrogate is fitted again when the answers have grown by this factor plus this number."""
     first_fit: float = 8.0
     """The number of answers per graph before the first fit."""
-    newton_steps: int = 4
+    fit_steps: int = 4
     gradient_steps: int = 20
-    """The maximum number of Newton steps of a fit, and of conjugate gradient steps in each of them."""
+    """The maximum number of steps of a fit, and of conjugate gradient steps in each of them."""
     max_entries: int = 10_000_000
     """The maximum number of entries of the design matrix; the oldest answers are dropped."""
 

@@ -202,7 +202,7 @@ class Surrogate:
         answers = Answers(design, experts @ prior, values, rows.scored, settings.score_precision)
         first_offsets = rows.first_offsets(answers.base + design @ start, self._offsets.size, n_graphs)
         start[-n_graphs:] += first_offsets / (settings.offset_std or np.inf)
-        mode, margins, precisions = fit(answers, start, settings.newton_steps, settings.gradient_steps)
+        mode, margins, precisions = fit(answers, start, settings.fit_steps, settings.gradient_steps)
         parts = np.split(mode, np.cumsum(sizes)[:-1])
         self._pair_weights = settings.pair_std * parts[0].reshape(n_vectors, -1)
         self._roi_effects = roi_std * parts[1].reshape(n_groups, -1)
