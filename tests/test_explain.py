@@ -299,7 +299,10 @@ def test_comparison_of_settings_with_costs_and_failures(cohort: cg.GraphDataset,
     failed.plot()
     plt.close("all")
     reversed_names = replace(cohort, atlas=cg.Atlas(cohort.atlas.names[::-1]))
-    named = {"one": seeds["0"], "two": cg.find_counterfactuals(model.estimator, reversed_names, constraints=costs)}
+    named = {
+        name: cg.find_counterfactuals(model.estimator, data, constraints=costs)
+        for name, data in (("one", cohort), ("two", reversed_names))
+    }
     importance = cg.Comparison(named).roi_importance()
     assert importance["two"].to_numpy() == pytest.approx(importance["one"][::-1].to_numpy()), (
         "matched by name, not by position"
