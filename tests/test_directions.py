@@ -21,17 +21,10 @@ from countergraph.search.learned.directions import (
 from countergraph.search.learned.portfolio import Portfolio
 from countergraph.search.learned.settings import DEFAULT_SETTINGS
 from countergraph.search.learned.state import LearnedState
+from countergraph.search.parts.orders import largest_gains
 from countergraph.search.protocol import Reference, Task
 from tests.conftest import random_graphs
-
-seeds = st.integers(0, 9999)
-SETTINGS = replace(DEFAULT_SETTINGS, first_fit=0.0, refit_growth=1.0, refit_after=1)
-"""The surrogate is fitted at each update."""
-N_ROIS, N_PAIRS = 12, 66
-
-
-def random_weights(seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=N_PAIRS)
+from tests.test_surrogate import N_PAIRS, N_ROIS, SETTINGS, random_weights, seeds
 
 
 @pytest.mark.parametrize("c", [0.01, 1.0])
@@ -145,3 +138,10 @@ def test_rewards_are_discounted_at_each_update() -> None:
     for name, reward in (("a", 1.0), ("b", 0.25), ("a", 0.0)):
         portfolio.update(name, reward)
     assert portfolio._rewards.tolist() == [[0.25, 0.125], [1.0, 0.375]], "successes and failures of a and b"
+
+
+@given(seeds, st.integers(0, 30), st.integers(0, 40))
+def test_the_largest_positive_gains_are_returned_in_order(seed: int, n_flips: int, size: int) -> None:
+    gains = np.random.default_rng(seed).normal(size=n_flips)
+    expected = [flip for flip in np.argsort(-gains, kind="stable")[:size] if gains[flip] > 0]
+    assert largest_gains(gains, size).tolist() == expected

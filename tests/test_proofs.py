@@ -220,6 +220,7 @@ AFFINE_STEPS = {
     "range": [MinMaxScaler((-1, 1))],
     "components": [PCA(8)],
     "whitened": [StandardScaler(), PCA(8, whiten=True)],
+    "whitened, without variance": [PCA(whiten=True)],
     "singular vectors": [TruncatedSVD(8)],
     "selected": [VarianceThreshold(0.05), SelectKBest(k=20), StandardScaler()],
     "passthrough": ["passthrough", StandardScaler()],

@@ -51,7 +51,7 @@ class LinearWeights:
     classes_: NDArray[np.generic]
 
 
-class Affine(NamedTuple):
+class _Affine(NamedTuple):
     """An affine step of a pipeline: ``(x - mean) @ matrix / scale``."""
 
     mean: Floats | float
@@ -66,26 +66,27 @@ class Affine(NamedTuple):
         return LinearWeights(weights, np.asarray(rule.intercept_) - (weights * self.mean).sum(axis=1), rule.classes_)
 
 
-def _affine(step: object) -> Affine | None:
+def _affine(step: object) -> _Affine | None:
     """Return a fitted step of a pipeline as an affine function; None if it is not known to be one."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
-        return Affine(0.0, 1.0)
+        return _Affine(0.0, 1.0)
     if isinstance(step, StandardScaler):
         centred = step.mean_ is not None and step.with_mean
-        return Affine(step.mean_ if centred else 0.0, 1.0 if step.scale_ is None else step.scale_)
+        return _Affine(step.mean_ if centred else 0.0, 1.0 if step.scale_ is None else step.scale_)
     if isinstance(step, RobustScaler):
-        return Affine(step.center_ if step.with_centering else 0.0, step.scale_ if step.with_scaling else 1.0)
+        return _Affine(step.center_ if step.with_centering else 0.0, step.scale_ if step.with_scaling else 1.0)
     if isinstance(step, MaxAbsScaler):
-        return Affine(0.0, step.scale_)
+        return _Affine(0.0, step.scale_)
     if isinstance(step, MinMaxScaler) and not step.clip:
-        return Affine(-step.min_ / step.scale_, 1 / step.scale_)
+        return _Affine(-step.min_ / step.scale_, 1 / step.scale_)
     if isinstance(step, PCA):
-        scale = np.sqrt(step.explained_variance_) if step.whiten else 1.0
-        return Affine(step.mean_, scale, step.components_.T)
+        deviations = np.sqrt(step.explained_variance_)
+        scale = np.maximum(deviations, np.finfo(deviations.dtype).eps) if step.whiten else 1.0  # as scikit-learn does
+        return _Affine(step.mean_, scale, step.components_.T)
     if isinstance(step, TruncatedSVD):
-        return Affine(0.0, 1.0, step.components_.T)
+        return _Affine(0.0, 1.0, step.components_.T)
     if isinstance(step, SelectorMixin):
-        return Affine(0.0, 1.0, csr_array(eye_array(len(step.get_support())))[:, step.get_support()])
+        return _Affine(0.0, 1.0, csr_array(eye_array(len(step.get_support())))[:, step.get_support()])
     return None
 
 

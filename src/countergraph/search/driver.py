@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -223,26 +224,20 @@ def run(
     active = _ActiveJobs(min(len(jobs), max(1, BUFFER_BYTES // n_pairs)), n_pairs, shared)
     queue = zip(range(len(jobs)), jobs, records, strict=True)
     batch_size, calls = _BatchSize(len(active.graphs), time_limit), 0
+    must_stop = partial(_must_stop, records, deadline, cancelled)
     for state in shared.values():
         questions = state.questions([job.graph for job in jobs], jobs[0].options.max_reference_calls(len(jobs)))
-        while len(questions):
-            began = time.monotonic()
-            if _must_stop(records, began >= deadline, cancelled):
-                return
-            batch, questions = questions[: batch_size.size], questions[batch_size.size :]
-            replies = _replies(classify(batch, [NO_JOB] * len(batch)))
-            state.learn_classes(batch, [reply.label for reply in replies])
-            calls += len(batch)
-            batch_size.update(len(batch), time.monotonic() - began)
-            yield Asked(len(batch), calls, 0, calls)
+        for n_classified in _learn_classes(state, questions, classify, batch_size, must_stop):
+            calls += n_classified
+            yield Asked(n_classified, calls, 0, calls)
     shared_calls = calls
     _fill(active, queue)
     while active.slots:
         rows = slice(0, 0)
         while rows.stop < len(active.slots):
-            began = time.monotonic()
-            if _must_stop(records, began >= deadline, cancelled):
+            if must_stop():
                 return
+            began = time.monotonic()
             rows = slice(rows.stop, min(rows.stop + batch_size.size, len(active.slots)))
             replies = active.classify(classify, rows)
             calls += len(replies)
@@ -261,8 +256,22 @@ def _fill(active: _ActiveJobs, queue: Iterator[tuple[int, Job, Record]]) -> None
         active.start(number, job, record)
 
 
-def _must_stop(records: list[Record], too_late: bool, cancelled: Callable[[], bool]) -> bool:
+def _learn_classes(
+    state: SharedState, graphs: Bits, classify: Classify, batch_size: _BatchSize, must_stop: Callable[[], bool]
+) -> Iterator[int]:
+    """Classify graphs of the dataset for a shared state, and yield the size of each batch."""
+    while len(graphs) and not must_stop():
+        began = time.monotonic()
+        batch, graphs = graphs[: batch_size.size], graphs[batch_size.size :]
+        replies = _replies(classify(batch, [NO_JOB] * len(batch)))
+        state.learn_classes(batch, [reply.label for reply in replies])
+        batch_size.update(len(batch), time.monotonic() - began)
+        yield len(batch)
+
+
+def _must_stop(records: list[Record], deadline: float, cancelled: Callable[[], bool]) -> bool:
     """Check whether the run must stop before its next batch; if so, write the reason into the records."""
+    too_late = time.monotonic() >= deadline
     if not too_late and not cancelled():
         return False
     reason: Stopped = "time_limit" if too_late else "cancelled"

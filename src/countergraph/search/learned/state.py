@@ -219,15 +219,21 @@ class Guide:
             embedding, self.graph, known, wanted, own, size, lambda gains: self._per_cost(gains * (1.0 - noise))
         )
 
-    def differences_to_counterfactuals(self) -> list[Flips]:
-        """Return the differences between the graph and the counterfactuals of other graphs, smallest first."""
-        differences = []
-        for other, flips, label in self.state.counterfactuals.values():
-            if counterfactual_labels(np.array([label]), self.label, self.target)[0]:
-                differs = self.graph ^ other.graph
-                differs[flips] ^= True
-                differences.append(np.flatnonzero(differs))
-        return sorted(differences, key=len)
+    def differences_to_counterfactuals(self, limit: int) -> list[Flips]:
+        """Return the differences between the graph and the nearest counterfactuals of other graphs, nearest first."""
+        others = [
+            (other.graph, flips)
+            for other, flips, label in self.state.counterfactuals.values()
+            if counterfactual_labels(np.array([label]), self.label, self.target)[0]
+        ]
+
+        def difference(graph: Bits, flips: Flips) -> Bits:
+            differs = self.graph ^ graph
+            differs[flips] ^= True
+            return differs
+
+        sizes = [np.count_nonzero(difference(*other)) for other in others]
+        return [np.flatnonzero(difference(*others[k])) for k in np.argsort(sizes, kind="stable")[:limit]]
 
     def _class_masks(self) -> tuple[Bits, Bits]:
         """Return which of the known graphs are of a wanted class, and which are of the class of this graph."""

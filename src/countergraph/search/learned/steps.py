@@ -44,18 +44,18 @@ def start(task: LearnedTask) -> Attempt:
         yield Wait()
         found = yield from grow_and_bisect(surrogate(task, None))
         if found is None:
-            found = yield from _become_counterfactual(task)
+            found = yield from _reach_other_counterfactual(task)
     if found is None and not can_enumerate(task, None, task.guide.n_calls):
         found = yield from probe_all_sizes(task)
     return found if found is None else (yield from shrink(task, task.apply_limits(found)))
 
 
-def _become_counterfactual(task: LearnedTask) -> Attempt:
+def _reach_other_counterfactual(task: LearnedTask) -> Attempt:
     """Flip all pairs in which the graph differs from a counterfactual of another graph, those of smallest gain last.
 
     Without constraints, the result is that counterfactual. The nearest ones are tried first.
     """
-    for flips in task.guide.differences_to_counterfactuals()[:MAX_OTHERS]:
+    for flips in task.guide.differences_to_counterfactuals(MAX_OTHERS):
         order = flips[np.argsort(-task.guide.gains()[flips], kind="stable")]
         if (yield Ask(order)).flipped:
             return (yield from bisect(order))
