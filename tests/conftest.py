@@ -14,6 +14,7 @@ from countergraph.graphs.pairs import to_adjacency
 from countergraph.search.learned.settings import DEFAULT_SETTINGS, LearnedSettings
 from countergraph.search.learned.state import LearnedState, LearnedTask
 from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.search.network import Network
 from countergraph.search.protocol import Reference, Task
 
 settings.register_profile("countergraph", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -93,5 +94,5 @@ def learned_task(
     **options: Any,
 ) -> LearnedTask:
     """Return the task of a learned search of a single graph of class 0."""
-    task = Task(graph, 0, cg.SearchOptions(**options), np.random.default_rng(seed), reference, limits)
+    task = Task(Network.of_graph(graph), 0, cg.SearchOptions(**options), np.random.default_rng(seed), reference, limits)
     return LearnedState(graph.size, reference, constants).join(task, None)

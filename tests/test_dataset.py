@@ -181,11 +181,14 @@ def test_pickled_objects_are_not_loaded(tmp_path: Path) -> None:
         ({"classes": ["x"]}, "classes must be at least two"),
         ({"atlas": cg.Atlas(list("abc"))}, "has 3 ROIs, but the graphs have 4"),
         ({"attributes": pd.DataFrame({"age": [1]})}, "attributes must have one row for each"),
-        ({"edges": np.full((3, 6), 2)}, "edges must contain only 0 and 1"),
+        (
+            {"values": np.full((3, 6), np.nan)},
+            "values must be finite, but the connection of ROI 0 and ROI 1 in network 0 is nan",
+        ),
     ],
 )
 def test_invalid_arguments_raise(change: dict, message: str) -> None:
-    arguments = {"edges": random_graphs(3, 4, seed=0), "labels": [0, 1, 0], **change}
+    arguments = {"values": random_graphs(3, 4, seed=0), "labels": [0, 1, 0], **change}
     if "classes" in change:
         arguments["labels"] = [0, 0, 0]
     with pytest.raises(InputError, match=message):
@@ -243,7 +246,7 @@ def test_more_invalid_arguments_raise(tmp_path: Path) -> None:
         data.save(tmp_path / "no" / "x.npz")
     with pytest.raises(InputError, match="not of type complex128"):
         cg.GraphDataset(data.edges * 1j, data.labels, classes=data.classes)
-    with pytest.raises(InputError, match="must be an array of zeros and ones"):
+    with pytest.raises(InputError, match="must be an array of numbers"):
         cg.GraphDataset([[0, 1, 0], [1]], [0, 1])
     with pytest.raises(InputError, match="labels must be integers"):
         cg.GraphDataset(data.edges, [np.nan] * 5, classes=data.classes)

@@ -22,6 +22,7 @@ from countergraph.search.learned.portfolio import Portfolio
 from countergraph.search.learned.settings import DEFAULT_SETTINGS
 from countergraph.search.learned.state import LearnedState
 from countergraph.search.parts.orders import largest_gains
+from countergraph.search.network import Network
 from countergraph.search.protocol import Reference, Task
 from tests.conftest import random_graphs
 from tests.test_surrogate import N_PAIRS, N_ROIS, SETTINGS, random_weights, seeds
@@ -88,7 +89,7 @@ def test_labels_are_used_for_the_directions_if_the_black_box_gives_one_class_onl
     for answers in (np.full(31, labels[0]), labels):
         state = LearnedState(N_PAIRS, reference, SETTINGS)
         state.learn_classes(edges[1:], answers[1:].tolist())
-        task = Task(edges[0], int(labels[0]), cg.SearchOptions(), np.random.default_rng(0), reference)
+        task = Task(Network.of_graph(edges[0]), int(labels[0]), cg.SearchOptions(), np.random.default_rng(0), reference)
         gains.append(state.join(task, None).guide.gains())
     assert gains[0].any()
     assert (gains[0] == gains[1]).all()
@@ -103,7 +104,7 @@ def test_answers_of_the_black_box_replace_labels_in_the_directions() -> None:
         state = LearnedState(N_PAIRS, Reference(data.edges, data.labels), SETTINGS)
         state.learn_classes(data.edges[:n_known], answers[:n_known].tolist())
         graph = random_graphs(1, N_ROIS, seed=1)[0]
-        task = state.join(Task(graph, 0, cg.SearchOptions(), np.random.default_rng(0)), None)
+        task = state.join(Task(Network.of_graph(graph), 0, cg.SearchOptions(), np.random.default_rng(0)), None)
         gains = state.surrogate.gains(task.guide.number)
         correlations.append(np.corrcoef(gains, np.where(graph, -1, 1) * weights)[0, 1])
     assert correlations[1] > correlations[0] + 0.2

@@ -14,6 +14,7 @@ from countergraph.graphs.pairs import pair_ends
 from countergraph.search.learned.settings import DEFAULT_SETTINGS
 from countergraph.search.learned.state import LearnedState
 from countergraph.search.learned.surrogate import Surrogate
+from countergraph.search.network import Network
 from countergraph.search.protocol import Task
 from tests.conftest import random_graphs
 
@@ -190,7 +191,7 @@ def joined_state(function: Callable[[np.ndarray], np.ndarray], graphs: np.ndarra
     options = cg.SearchOptions(target=target)
     labels = function(graphs).tolist()
     joined = [
-        state.join(Task(graph, label, options, np.random.default_rng(number)), None)
+        state.join(Task(Network.of_graph(graph), label, options, np.random.default_rng(number)), None)
         for number, (graph, label) in enumerate(zip(graphs, labels, strict=True))
     ]
     return state, joined
@@ -244,11 +245,15 @@ def test_three_classes_have_one_class_vector_each(target: int | None) -> None:
 
 def test_a_class_that_appears_later_gets_its_own_class_vector() -> None:
     state = LearnedState(N_PAIRS, None, SETTINGS)
-    first = state.join(Task(random_graphs(1, N_ROIS, 0)[0], 0, cg.SearchOptions(), np.random.default_rng(0)), None)
+    first = state.join(
+        Task(Network.of_graph(random_graphs(1, N_ROIS, 0)[0]), 0, cg.SearchOptions(), np.random.default_rng(0)), None
+    )
     first.guide.gains()
     vectors = [state.class_vector(label) for label in (0, 1, 2)]
     assert vectors == [(0, 1), (0, -1), (2, 1)]
-    second = state.join(Task(random_graphs(1, N_ROIS, 1)[0], 2, cg.SearchOptions(), np.random.default_rng(0)), None)
+    second = state.join(
+        Task(Network.of_graph(random_graphs(1, N_ROIS, 1)[0]), 2, cg.SearchOptions(), np.random.default_rng(0)), None
+    )
     before = second.guide.gains()
     assert np.isfinite(before).all()
     state.surrogate.learn(second.guide.number, np.arange(5), True)

@@ -42,7 +42,7 @@ def load_asd(root: str | Path | None = None) -> GraphDataset:
     )
 
 
-def load_adhd(root: str | Path | None = None, *, binarize: str = "percentile:90") -> GraphDataset:
+def load_adhd(root: str | Path | None = None, *, binarize: str | None = "percentile:90") -> GraphDataset:
     """Load the ADHD-200 cohort: 330 typically developing (TD), 190 with ADHD, 190 CC200 ROIs.
 
     Parameters
@@ -52,6 +52,7 @@ def load_adhd(root: str | Path | None = None, *, binarize: str = "percentile:90"
         ``COUNTERGRAPH_DATA``.
     binarize
         The rule that converts correlations to edges (see `countergraph.binarize`); the default is that of the paper.
+        None keeps the correlations.
     """
     folder = cohort_folder("adhd", root)
     try:
@@ -73,13 +74,13 @@ def _adhd(
     folder: Path,
     names: list[str],
     weights: Floats,
-    binarize: str,
+    binarize: str | None,
     diagnoses: list[str],
     ages: list[str],
     sexes: list[str],
 ) -> GraphDataset:
     return GraphDataset(
-        binarize_weights(weights, binarize),
+        weights if binarize is None else binarize_weights(weights, binarize),
         [diagnosis.startswith("A") for diagnosis in diagnoses],
         names,
         ("TD", "ADHD"),
@@ -93,6 +94,7 @@ def _adhd(
             }
         ),
         {"source": "ADHD-200, USC Multimodal Connectivity Database", "cohort": "adhd", "binarize": binarize},
+        None if binarize else "correlation",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from countergraph.graphs.atlas import Atlas, load_atlas
 from countergraph.graphs.binarize import binarize as binarize_weights
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.files import MATRIX_READERS, read_matrix
-from countergraph.graphs.pairs import Bits, Floats, as_edge_vector, roi_count, upper_triangle
+from countergraph.graphs.measure import Measure, detect_measure
+from countergraph.graphs.pairs import Floats, Values, as_value_vector, roi_count, upper_triangle
 
 UMCD_MATRIX = "_connectivity_matrix_file.txt"
 """How the names of matrix files of the USC Multimodal Connectivity Database (UMCD) end."""
@@ -41,8 +42,8 @@ def load_folder(
         An `Atlas`, ``"aal116"``, or the path of a table (see `load_atlas`). By default the ROIs get the names of the
         columns of the files or, if these have no names, numbers.
     binarize
-        A rule such as ``"percentile:90"`` for weighted matrices (see `countergraph.binarize`). Without a rule the
-        matrices must contain only 0 and 1.
+        A rule such as ``"percentile:90"``, which converts weighted matrices to graphs (see `countergraph.binarize`).
+        Without a rule weighted matrices stay weighted.
     control
         The class that gets label 0. By default the class with a common name of a control group, such as TD or
         control, otherwise the first class in alphabetical order.
@@ -56,8 +57,8 @@ def load_folder(
         labels_by_name = as_labels(labels)
         names = [subject_name(path.stem, labels_by_name) for path in paths]
         codes, classes = encode_labels(folder, names, labels_by_name, control)
-        edges, used_atlas = _read_graphs(paths, binarize, resolve_atlas(atlas))
-        return _dataset(folder, edges, codes, names, classes, used_atlas, about)
+        networks, used_atlas = _read_networks(paths, binarize, resolve_atlas(atlas))
+        return _dataset(folder, networks, codes, names, classes, used_atlas, about)
     subfolders = [each for each in sorted(folder.iterdir()) if each.is_dir() and not _is_hidden(each)]
     groups = {each.name: _matrix_files(each) for each in subfolders}
     groups = {name: paths for name, paths in groups.items() if paths}
@@ -71,15 +72,15 @@ def load_folder(
     paths = [path for name in classes for path in groups[name]]
     codes = [label for label, name in enumerate(classes) for _ in groups[name]]
     names = [path.stem for path in paths]
-    edges, used_atlas = _read_graphs(paths, binarize, resolve_atlas(atlas))
-    return _dataset(folder, edges, codes, names, classes, used_atlas, about)
+    networks, used_atlas = _read_networks(paths, binarize, resolve_atlas(atlas))
+    return _dataset(folder, networks, codes, names, classes, used_atlas, about)
 
 
 def load_umcd(
     folder: str | Path,
     *,
     labels: Mapping[str, str] | str | Path,
-    binarize: str = "percentile:90",
+    binarize: str | None = "percentile:90",
     control: str | None = None,
 ) -> GraphDataset:
     """Load the published files of the USC Multimodal Connectivity Database (UMCD).
@@ -107,8 +108,8 @@ def load_umcd(
         if each != atlases[0]:
             raise FileError(f"{folder}: {name} has other ROIs than {names[0]}; all subjects must have the same")
     about = {"source": "USC Multimodal Connectivity Database", "binarize": binarize}
-    edges, _ = _read_graphs(paths, binarize, atlases[0])
-    return _dataset(folder, edges, codes, names, classes, atlases[0], about)
+    networks, _ = _read_networks(paths, binarize, atlases[0])
+    return _dataset(folder, networks, codes, names, classes, atlases[0], about)
 
 
 def _matrix_files(folder: Path) -> list[Path]:
@@ -142,25 +143,32 @@ def resolve_atlas(atlas: Atlas | str | Path | None) -> Atlas | None:
     return load_atlas(Path(atlas))
 
 
-def _read_graphs(paths: list[Path], binarize: str | None, atlas: Atlas | None) -> tuple[Bits, Atlas | None]:
+class _Networks(NamedTuple):
+    values: Values
+    measure: Measure
+
+
+def _read_networks(paths: list[Path], binarize: str | None, atlas: Atlas | None) -> tuple[_Networks, Atlas | None]:
     """Read matrices of the same ROIs; without an atlas, the ROI names are read from the files if they contain any."""
-    graphs: list[Bits] = []
+    networks: list[_Networks] = []
     names_by_path: dict[Path, tuple[str, ...]] = {}
     for path in paths:
         matrix, names = read_matrix(path)
-        edges = _to_edges(path, matrix, binarize)
-        if graphs and edges.size != graphs[0].size:
+        network = _to_values(path, matrix, binarize)
+        if networks and network.values.size != networks[0].values.size:
             raise FileError(
-                f"{path}: has {len(matrix)} ROIs, but {paths[0].name} has {roi_count(graphs[0].size)}; "
+                f"{path}: has {len(matrix)} ROIs, but {paths[0].name} has {roi_count(networks[0].values.size)}; "
                 "all matrices must have the same number of ROIs"
             )
-        graphs.append(edges)
+        networks.append(network)
         if names is not None:
             names_by_path[path] = names
     _check_roi_names(names_by_path, atlas)
     if atlas is None and len(names_by_path) == len(paths):
         atlas = Atlas(names_by_path[paths[0]], name=f"{len(matrix)} named ROIs")
-    return np.stack(graphs), atlas
+    measures = {network.measure for network in networks}
+    measure = measures.pop() if len(measures) == 1 else "unknown"
+    return _Networks(np.stack([network.values for network in networks]), measure), atlas
 
 
 def _check_roi_names(names_by_path: dict[Path, tuple[str, ...]], atlas: Atlas | None) -> None:
@@ -178,18 +186,19 @@ def _check_roi_names(names_by_path: dict[Path, tuple[str, ...]], atlas: Atlas | 
             )
 
 
-def _to_edges(path: Path, matrix: Floats, binarize: str | None) -> Bits:
+def _to_values(path: Path, matrix: Floats, binarize: str | None) -> _Networks:
     try:
         if binarize is not None:
-            return binarize_weights(upper_triangle(matrix), binarize)
-        return as_edge_vector(matrix, "the matrix")
+            return _Networks(binarize_weights(upper_triangle(matrix), binarize), "edge")
+        values = as_value_vector(upper_triangle(matrix), "the matrix")
+        return _Networks(values, detect_measure(matrix[None], values[None]))
     except InputError as error:
         raise FileError(f"{path}: {error}") from None
 
 
 def _dataset(
     folder: Path,
-    edges: Bits,
+    networks: _Networks,
     labels: list[int],
     names: list[str],
     classes: list[str],
@@ -197,7 +206,7 @@ def _dataset(
     about: dict[str, Any],
 ) -> GraphDataset:
     try:
-        return GraphDataset(edges, labels, names, classes, atlas, about=about)
+        return GraphDataset(networks.values, labels, names, classes, atlas, about=about, measure=networks.measure)
     except InputError as error:
         raise FileError(f"{folder}: {error}") from None
 

@@ -17,6 +17,7 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.files import read_numbers
 from countergraph.graphs.pairs import Bits, Floats, pair_count, pair_ends, pair_position, roi_count, upper_triangle
 from countergraph.search.limits import Limits
+from countergraph.search.network import Network
 
 Roi = int | str
 COSTS = ("length", "plausible")
@@ -31,7 +32,8 @@ class Constraints:
     Parameters
     ----------
     only
-        ``"added"`` or ``"removed"``: only changes in this direction.
+        Only changes in this direction: ``"added"`` or ``"removed"``; for weighted networks ``"strengthened"`` or
+        ``"weakened"``.
     frozen_pairs
         Pairs of ROIs, by number or name, that must not change.
     frozen_rois
@@ -55,7 +57,7 @@ class Constraints:
         Do not split connected components.
     """
 
-    only: Literal["added", "removed"] | None = None
+    only: Literal["added", "removed", "strengthened", "weakened"] | None = None
     frozen_pairs: Sequence[tuple[Roi, Roi]] = ()
     frozen_rois: Sequence[Roi] = ()
     frozen_networks: Sequence[str] = ()
@@ -67,8 +69,11 @@ class Constraints:
     keep_connected: bool = False
 
     def __post_init__(self) -> None:
-        if self.only not in (None, "added", "removed"):
-            raise InputError(f"only must be 'added' or 'removed', not {self.only!r}")
+        if self.only not in (None, "added", "removed", "strengthened", "weakened"):
+            raise InputError(
+                f"only must be 'added' or 'removed', or 'strengthened' or 'weakened' for weighted networks, not "
+                f"{self.only!r}"
+            )
         if self.only is not None and self.keep_edges:
             raise InputError(f"keep_edges needs additions and removals, but only={self.only!r} excludes one of them")
         if self.most is not None:
@@ -87,13 +92,24 @@ class Constraints:
                 if isinstance(pair, str) or not isinstance(pair, Collection) or len(pair) != 2:
                     raise InputError(f"{name} must be a list of pairs, but contains {pair!r}")
 
-    def limits(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Limits:
-        """Return the constraints for one graph, as the driver applies them."""
-        allowed = self._allowed(roi_count(graph.size), atlas)
+    def limits(self, network: Network, atlas: Atlas | None, data: GraphDataset | None) -> Limits:
+        """Return the constraints for one network, as the driver applies them."""
+        decreases = network.decreases
+        allowed = self._allowed(roi_count(decreases.size), atlas)
         if self.only is not None:
-            allowed = allowed & (graph if self.only == "removed" else ~graph)
-        costs = self._costs(graph, atlas, data)
+            allowed = allowed & (decreases if self.only in ("removed", "weakened") else ~decreases)
+        costs = self._costs(network, atlas, data)
         return Limits(allowed, costs, self.most, self.keep_edges, self.keep_connected)
+
+    def check_weighted(self, n_pairs: int, atlas: Atlas | None, data: GraphDataset | None) -> None:
+        """Raise `InputError` if the constraints do not apply to weighted networks, or name unknown ROIs."""
+        for name, given in (("keep_edges", self.keep_edges), ("keep_connected", self.keep_connected)):
+            if given:
+                raise InputError(f"{name} is for graphs: a change of a weighted network neither adds nor removes edges")
+        if self.cost == "plausible":
+            raise InputError("cost='plausible' is for graphs: it is computed from the frequencies of edges")
+        self._allowed(roi_count(n_pairs), atlas)
+        self._costs(Network(np.zeros(n_pairs, np.float32), np.zeros(n_pairs, np.float32)), atlas, data)
 
     def _allowed(self, n: int, atlas: Atlas | None) -> Bits:
         first, second = pair_ends(n)
@@ -121,10 +137,10 @@ class Constraints:
             raise NoPairAllowedError("these constraints forbid the change of every pair; remove some of them")
         return allowed
 
-    def _costs(self, graph: Bits, atlas: Atlas | None, data: GraphDataset | None) -> Floats | None:
+    def _costs(self, network: Network, atlas: Atlas | None, data: GraphDataset | None) -> Floats | None:
         if self.cost is None:
             return None
-        n = roi_count(graph.size)
+        n = roi_count(network.values.size)
         if isinstance(self.cost, str):
             first, second = pair_ends(n)
             if self.cost not in COSTS:
@@ -140,7 +156,7 @@ class Constraints:
             if data is None:
                 raise InputError("cost='plausible' needs a dataset: pass dataset=")
             share = data.edges.mean(axis=0)
-            return np.asarray(LEAST_COST + np.where(graph, share, 1 - share))
+            return np.asarray(LEAST_COST + np.where(network.decreases, share, 1 - share))
         return pair_costs(self.cost, n)
 
     def describe(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from countergraph.finding.constraints import Constraints
 from countergraph.finding.find import ProgressCallback, find_all
 from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
+from countergraph.graphs.pairs import Values, as_value_vector, as_value_vectors
 from countergraph.results.counterfactual import Counterfactuals
 from countergraph.search.methods import Method, Phase
 from countergraph.search.options import SearchKeywords, make_options, shows_search_options
@@ -81,7 +81,7 @@ def find_diverse(
     return Counterfactuals(results)
 
 
-def _stack(graph: NDArray[np.generic]) -> Bits:
+def _stack(graph: NDArray[np.generic]) -> Values:
     """Return the edge vectors of one graph or of several."""
     one = graph.ndim == 1 or (graph.ndim == 2 and len(graph) > 1 and graph.shape[0] == graph.shape[1])
-    return as_edge_vector(graph)[None] if one else as_edge_vectors(graph)
+    return as_value_vector(graph)[None] if one else as_value_vectors(graph)

@@ -12,7 +12,7 @@ from countergraph.finding.request import Request
 from countergraph.finding.run import Finished, Progress, SearchRun, interrupted
 from countergraph.finding.start import Start
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import as_edge_vector
+from countergraph.graphs.pairs import as_value_vector
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Asked
 from countergraph.search.methods import Method, Phase
@@ -58,7 +58,7 @@ def find_counterfactual(
     """
     if isinstance(graph, GraphDataset | str):
         raise InputError("graph must be one graph, an array; find_counterfactuals takes data.subset([name])")
-    edges = as_edge_vector(graph)[None]
+    edges = as_value_vector(graph)[None]
     chosen = make_options(method, options)
     if len(chosen.run_numbers) != 1:
         raise InputError("find_counterfactual returns one result, so runs must be 1; use find_counterfactuals")

@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from countergraph.errors import InputError
+from countergraph.errors import InputError, NoPairAllowedError
+from countergraph.finding.alternatives import Alternatives
 from countergraph.finding.constraints import Constraints
 from countergraph.finding.start import Start, start_flips
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Bits, Label, as_edge_vectors
+from countergraph.graphs.measure import diagonal_of
+from countergraph.graphs.pairs import Bits, Label, Values, as_value_vectors
 from countergraph.oracle.answers import Labels, Scored
 from countergraph.oracle.described import DescribedModel
 from countergraph.oracle.oracle import Oracle
@@ -26,10 +28,14 @@ from countergraph.results.vocabulary import Move, as_moves, vocabulary
 from countergraph.results.wording import why_nothing
 from countergraph.search.job import Job
 from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.search.network import Network, Problem
 from countergraph.search.options import Effort, SearchOptions
 from countergraph.search.proof import Proof
 from countergraph.search.protocol import Flips, Reference
 from countergraph.search.record import Record
+
+TOLERANCE = 1e-6
+"""A pair whose alternative differs by less from its value cannot change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +43,8 @@ class Request:
     """Searches of some graphs with a black box."""
 
     oracle: Oracle
-    edges: Bits
+    values: Values
+    """The networks (networks, pairs)."""
     cohort: GraphDataset | None
     """The graphs as a dataset, if they were given as one."""
     dataset: GraphDataset | None
@@ -58,9 +65,9 @@ class Request:
     ) -> Request:
         """Check everything before the first call."""
         cohort = graphs if isinstance(graphs, GraphDataset) else None
-        edges = cohort.edges if cohort is not None else as_edge_vectors(graphs)  # type: ignore[arg-type]
+        values = cohort.values if cohort is not None else as_value_vectors(graphs)  # type: ignore[arg-type]
         dataset = dataset if dataset is not None else cohort
-        _check_dataset(options, dataset, edges)
+        _check_dataset(options, dataset, values)
         if isinstance(black_box, DescribedModel) and cohort is not None:
             black_box.check_fits(cohort)
         oracle = oracle_of(black_box)
@@ -72,16 +79,18 @@ class Request:
         resolved = replace(
             options,
             target=_target(options.target, classes),
-            effort=_effort(options, len(edges) * len(options.run_numbers)),
+            effort=_effort(options, len(values) * len(options.run_numbers)),
         )
-        starts = () if start is None else start_flips(start, edges, resolved)
-        return cls(oracle, edges, cohort, dataset, resolved, starts)
+        starts = () if start is None else start_flips(start, values, resolved)
+        request = cls(oracle, values, cohort, dataset, resolved, starts)
+        request.check_constraints()
+        return request
 
     def part(self, graphs: Sequence[int], runs: Sequence[int]) -> Request:
         """Return the searches of some of the graphs, in some runs."""
         return replace(
             self,
-            edges=self.edges[list(graphs)],
+            values=self.values[list(graphs)],
             cohort=None if self.cohort is None else self.cohort.subset(graphs),
             options=replace(self.options, runs=tuple(runs)),
             starts=tuple(self.starts[graph] for graph in graphs) if self.starts else (),
@@ -105,19 +114,51 @@ class Request:
         """The options that, with graph, black box, method and dataset, determine the result."""
         return self.options.describe()
 
-    @cached_property
-    def _limits(self) -> list[Limits]:
-        constraints = self.options.constraints
-        if not isinstance(constraints, Constraints):
-            return [NO_LIMITS] * len(self.edges)
-        return [constraints.limits(graph, self.atlas, self.dataset) for graph in self.edges]
+    @property
+    def weighted(self) -> bool:
+        """Whether the networks have other values than 0 and 1."""
+        return self.values.dtype != np.bool_
 
     @cached_property
-    def _moves(self) -> list[list[Move]]:
-        """The groups of pairs of each graph, if the method works on groups."""
+    def alternatives(self) -> Alternatives:
+        """The value that each pair takes if it is changed."""
+        return Alternatives(self.options.change, self.values, self.dataset, self.options.target)
+
+    def problem(self, index: int, label: Label) -> Problem:
+        """Return what can be changed in a network of some class, and the constraints."""
+        network = Network(self.values[index], self.alternatives.of(index, label))
+        return Problem(network, self._limits(network))
+
+    def _limits(self, network: Network) -> Limits:
+        constraints = self.options.constraints
+        limits = NO_LIMITS
+        if isinstance(constraints, Constraints):
+            limits = constraints.limits(network, self.atlas, self.dataset)
+        if not network.weighted:
+            return limits
+        changeable = np.abs(network.differences) > TOLERANCE
+        allowed = changeable if limits.allowed is None else changeable & limits.allowed
+        if not allowed.any():
+            raise NoPairAllowedError("the alternative value of every allowed pair is its present value; pass change=")
+        return replace(limits, allowed=allowed)
+
+    def check_constraints(self) -> None:
+        """Check what does not depend on the answers of the black box, before the first call."""
+        if len(self.values) and not self.weighted:
+            for index in range(len(self.values)):
+                self._limits(Network.of_graph(self.values[index]))
+        elif isinstance(self.options.constraints, Constraints):
+            self.options.constraints.check_weighted(self.values.shape[1], self.atlas, self.dataset)
+        if self.weighted and self.options.parsed_method.uses_moves:
+            raise InputError("the method 'moves' is for graphs; choose another method for weighted networks")
+        _ = self.alternatives
+
+    def _moves(self, index: int) -> list[Move]:
+        """Return the groups of pairs of a graph, if the method works on groups."""
         if not self.options.parsed_method.uses_moves:
-            return [[] for _ in self.edges]
-        return [_moves(graph, self.atlas, limits) for graph, limits in zip(self.edges, self._limits, strict=True)]
+            return []
+        graph = self.values[index]
+        return _moves(graph, self.atlas, self._limits(Network.of_graph(graph)))
 
     @cached_property
     def jobs(self) -> list[Job]:
@@ -125,12 +166,12 @@ class Request:
         jobs, reference, options = [], _reference(self.dataset), self.options
         if self.oracle.with_subjects:  # the black box needs a subject of the run for each graph
             options = replace(options, reference_calls=0)
-        for index, graph in enumerate(self.edges):
-            limits, moves = self._limits[index], [move.flips for move in self._moves[index]]
+        for index, values in enumerate(self.values):
+            problem_of, moves = partial(self.problem, index), [move.flips for move in self._moves(index)]
             start = self.starts[index] if self.starts else None
             for run in self.options.run_numbers:
-                seed = _seed(graph, self.options.seed, run)
-                jobs.append(Job(graph, options, seed, reference, limits, moves, start))
+                seed = _seed(values, self.options.seed, run)
+                jobs.append(Job(values, problem_of, options, seed, reference, moves, start))
         return jobs
 
     def job_position(self, number: int) -> tuple[int, int]:
@@ -138,11 +179,13 @@ class Request:
         index, run = divmod(number, len(self.options.run_numbers))
         return index, self.options.run_numbers[run]
 
-    def classify(self, batch: Bits, numbers: Sequence[int]) -> Labels | Scored:
+    def classify(self, batch: Values, numbers: Sequence[int]) -> Labels | Scored:
         """Call the black box with a batch of graphs, given the number of the job of each."""
         subjects = None
         if self.oracle.with_subjects:
             subjects = [self._subject_key(self.job_position(number)[0]) for number in numbers]
+        data = self.dataset if self.cohort is None else self.cohort
+        self.oracle.use_diagonal(0.0 if data is None else diagonal_of(data.measure))
         classify = self.oracle.classify_with_scores if self.options.scores else self.oracle.classify
         answers = classify(batch, self.classes, subjects)
         labels = answers.labels if isinstance(answers, Scored) else answers
@@ -156,10 +199,13 @@ class Request:
     def result(self, number: int, record: Record) -> Counterfactual:
         """Return the result of a job."""
         index, run = self.job_position(number)
-        limits, (best, label, trace) = self._limits[index], record.valid_found
+        limits, (best, label, trace) = record.limits, record.valid_found
+        flips = None if best is None else np.sort(best)
+        changed = None if flips is None or not self.weighted else record.problem.network.alternatives[flips]
         result = Counterfactual(
-            original=self.edges[index],
-            flips=None if best is None else np.sort(best),
+            original=self.values[index],
+            flips=flips,
+            changed_values=changed,
             original_label=record.label,
             counterfactual_label=label,
             calls_by_phase=dict(record.calls),
@@ -172,7 +218,7 @@ class Request:
             subject=self._subject(index),
             named=self.cohort is not None,
             atlas=self.atlas,
-            moves=() if best is None else tuple(as_moves(best, self._moves[index])),
+            moves=() if best is None else tuple(as_moves(best, self._moves(index))),
             cost=None if limits.costs is None or best is None else limits.cost(best),
             classes=self.classes,
             certificate=self._certificate(record.proof),
@@ -190,7 +236,7 @@ class Request:
     def _subject(self, index: int) -> str:
         if self.cohort is not None:
             return self.cohort.names[index]
-        return "The graph" if len(self.edges) == 1 else f"Graph {index}"
+        return "The graph" if len(self.values) == 1 else f"Graph {index}"
 
     def _subject_key(self, index: int) -> str | int:
         """Return what a black box with subjects receives: the name of the subject, or the position of the graph."""
@@ -220,10 +266,10 @@ def _reference(dataset: GraphDataset | None) -> Reference | None:
     """Return the labelled graphs; None if all labels are the same."""
     if dataset is None or np.unique(dataset.labels).size < 2:
         return None
-    return Reference(dataset.edges, dataset.labels)
+    return Reference(dataset.values, dataset.labels)
 
 
-def _check_dataset(options: SearchOptions, dataset: object, edges: Bits) -> None:
+def _check_dataset(options: SearchOptions, dataset: object, values: Values) -> None:
     if dataset is not None and not isinstance(dataset, GraphDataset):
         raise InputError(f"dataset must be a GraphDataset, not {type(dataset).__name__}")
     needing = [phase.name for phase in options.phases if phase.needs_dataset]
@@ -234,9 +280,15 @@ def _check_dataset(options: SearchOptions, dataset: object, edges: Bits) -> None
             f"{' and '.join(needing)} {verb} labelled graphs of several classes, but {found}: "
             "pass a GraphDataset as dataset="
         )
-    if dataset is not None and dataset.edges.shape[1] != edges.shape[1]:
+    if dataset is not None and dataset.values.shape[1] != values.shape[1]:
         raise InputError(
-            f"the graphs have {edges.shape[1]} pairs, but the dataset has {dataset.edges.shape[1]}: the ROIs differ"
+            f"the graphs have {values.shape[1]} pairs, but the dataset has {dataset.values.shape[1]}: the ROIs differ"
+        )
+    if dataset is not None and dataset.weighted != (values.dtype != np.bool_):
+        weighted, binary = ("dataset", "networks to explain")[:: 1 if dataset.weighted else -1]
+        raise InputError(
+            f"the {weighted} have other values than 0 and 1, but the {binary} only 0 and 1: pass both as the "
+            "classifier was trained on"
         )
 
 
@@ -265,7 +317,8 @@ def _target(target: Label | None, classes: tuple[str, ...] | None) -> Label | No
     raise InputError(f"target must be one of the classes {', '.join(classes)} (or its label), not {target!r}")
 
 
-def _seed(graph: Bits, seed: int, run: int) -> np.random.SeedSequence:
-    """Seed a search by the content of the graph, not by its position, so that other graphs do not change it."""
-    digest = hashlib.blake2b(np.packbits(graph).tobytes(), digest_size=8).digest()
+def _seed(values: Values, seed: int, run: int) -> np.random.SeedSequence:
+    """Seed a search by the content of the network, not by its position, so that other networks do not change it."""
+    content = np.packbits(values) if values.dtype == np.bool_ else values
+    digest = hashlib.blake2b(content.tobytes(), digest_size=8).digest()
     return np.random.SeedSequence([seed, run, int.from_bytes(digest, "little")])

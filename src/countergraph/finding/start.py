@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from countergraph.errors import InputError
-from countergraph.graphs.pairs import Bits, as_edge_vector, as_edge_vectors
+from countergraph.graphs.pairs import Values, as_value_vector, as_value_vectors
 from countergraph.results.counterfactual import Counterfactual
 from countergraph.search.options import SearchOptions
 from countergraph.search.protocol import Flips
@@ -17,7 +17,7 @@ Start = Counterfactual | Iterable[Counterfactual] | ArrayLike
 """Results of earlier searches, or the changed graphs themselves: one graph, or as many as are searched."""
 
 
-def start_flips(start: Start, edges: Bits, options: SearchOptions) -> tuple[Flips | None, ...]:
+def start_flips(start: Start, edges: Values, options: SearchOptions) -> tuple[Flips | None, ...]:
     """Return the flips to start from for each graph (graphs, pairs); None for graphs without a start."""
     if not any(phase.direction == "backward" or phase.improves_start for phase in options.phases):
         name = options.parsed_method.name
@@ -35,7 +35,7 @@ def start_flips(start: Start, edges: Bits, options: SearchOptions) -> tuple[Flip
     return _from_graphs(given, edges)  # type: ignore[arg-type]
 
 
-def _from_results(results: Iterable[Counterfactual], edges: Bits) -> tuple[Flips | None, ...]:
+def _from_results(results: Iterable[Counterfactual], edges: Values) -> tuple[Flips | None, ...]:
     positions: dict[bytes, list[int]] = {}
     for index, graph in enumerate(edges):
         positions.setdefault(graph.tobytes(), []).append(index)
@@ -50,10 +50,10 @@ def _from_results(results: Iterable[Counterfactual], edges: Bits) -> tuple[Flips
     return tuple(starts)
 
 
-def _from_graphs(graphs: ArrayLike, edges: Bits) -> tuple[Flips | None, ...]:
+def _from_graphs(graphs: ArrayLike, edges: Values) -> tuple[Flips | None, ...]:
     array = np.asarray(graphs)
     single = len(edges) == 1 and array.ndim < 3 and array.shape != edges.shape
-    changed = as_edge_vector(array, "start")[None] if single else as_edge_vectors(array, "start")
+    changed = as_value_vector(array, "start")[None] if single else as_value_vectors(array, "start")
     if changed.shape != edges.shape:
         raise InputError(
             f"start must contain one changed graph for each of the {len(edges)} graphs with {edges.shape[1]} pairs; "

@@ -1,4 +1,4 @@
-"""`GraphDataset`: the labelled graphs of a cohort."""
+"""`GraphDataset`: the labelled networks of a cohort, graphs or weighted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from countergraph.errors import InputError, unknown_name
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import Bits, as_edge_vectors, roi_count, to_adjacency
+from countergraph.graphs.measure import Measure, check_measure, detect_measure, diagonal_of
+from countergraph.graphs.pairs import Bits, Values, as_value_vectors, roi_count, to_adjacency, to_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class GraphDataset:
-    """Graphs on the same ROIs, each with a label and a name. Immutable; validated when created.
+    """Networks on the same ROIs, each with a label and a name. Immutable; validated when created.
+
+    If all values are 0 or 1, the networks are graphs, and ``edges`` and ``adjacency`` hold them. Otherwise they are
+    weighted (``weighted``): use ``values`` and ``matrices``.
 
     Parameters
     ----------
-    edges
-        Shape (graphs, pairs), bool; the pairs are in the order of ``numpy.triu_indices(n, 1)``. A stack of adjacency
-        matrices (graphs, n, n) is accepted too.
+    values
+        Shape (graphs, pairs); the pairs are in the order of ``numpy.triu_indices(n, 1)``. A stack of symmetric matrices
+        (graphs, n, n) is accepted too; the diagonals of weighted matrices are ignored.
     labels
         For each graph the name of its class, or an index into ``classes``. With two classes, 0 is the control group
         and 1 the condition.
@@ -44,30 +48,40 @@ class GraphDataset:
         A table with one row for each graph: age, sex, site, ... None if there are no attributes.
     about
         The origin of the data, as JSON-serializable values.
+    measure
+        What the values of weighted networks are: ``"correlation"``, ``"fisher z"``, ``"count"`` or ``"unknown"``; for
+        graphs always ``"edge"``. By default it is detected from the values and the diagonals of matrices.
     """
 
-    edges: Bits
+    values: Values
+    """The values of all networks, shape (graphs, pairs): bool for graphs, float32 for weighted networks."""
     labels: NDArray[np.int64]
     names: tuple[str, ...]
     classes: tuple[str, ...]
     atlas: Atlas
     attributes: pd.DataFrame | None
     about: Mapping[str, Any] = field(repr=False)
+    measure: Measure
 
     def __init__(
         self,
-        edges: ArrayLike,
+        values: ArrayLike,
         labels: ArrayLike,
         names: Sequence[str] | None = None,
         classes: Sequence[str] = ("control", "condition"),
         atlas: Atlas | None = None,
         attributes: pd.DataFrame | None = None,
         about: Mapping[str, Any] | None = None,
+        measure: Measure | None = None,
     ) -> None:
-        bits = as_edge_vectors(edges, "edges")
-        n = roi_count(bits.shape[1])
-        codes = _labels(labels, len(bits), tuple(map(str, classes)))
-        graph_names = tuple(f"graph {i}" for i in range(len(bits))) if names is None else tuple(map(str, names))
+        vectors = as_value_vectors(values, "values")
+        if measure not in (None, "edge") and vectors.dtype == np.bool_:
+            vectors = vectors.astype(np.float32)  # a part of weighted networks may contain only 0 and 1
+        measure = detect_measure(values, vectors) if measure is None else measure
+        check_measure(measure, vectors)
+        n = roi_count(vectors.shape[1])
+        codes = _labels(labels, len(vectors), tuple(map(str, classes)))
+        graph_names = tuple(f"graph {i}" for i in range(len(vectors))) if names is None else tuple(map(str, names))
         atlas = Atlas.numbered(n) if atlas is None else atlas
         if not isinstance(atlas, Atlas):
             raise InputError(f"atlas must be an Atlas, for example load_atlas('aal116'), not {atlas!r}")
@@ -77,30 +91,49 @@ class GraphDataset:
                 f"atlas {atlas.name!r} has {len(atlas)} ROIs, but the graphs have {n}{hint}; "
                 "pass the atlas of these graphs"
             )
-        _check_names(graph_names, len(bits))
+        _check_names(graph_names, len(vectors))
         if len(set(classes)) != len(classes) or len(classes) < 2:
             raise InputError(f"classes must be at least two different names, not {tuple(classes)}")
-        if attributes is not None and len(attributes) != len(bits):
-            raise InputError(f"attributes must have one row for each of the {len(bits)} graphs, not {len(attributes)}")
-        bits.flags.writeable = codes.flags.writeable = False
-        object.__setattr__(self, "edges", bits)
+        if attributes is not None and len(attributes) != len(vectors):
+            raise InputError(
+                f"attributes must have one row for each of the {len(vectors)} graphs, not {len(attributes)}"
+            )
+        vectors.flags.writeable = codes.flags.writeable = False
+        object.__setattr__(self, "values", vectors)
         object.__setattr__(self, "labels", codes)
         object.__setattr__(self, "names", graph_names)
         object.__setattr__(self, "classes", tuple(map(str, classes)))
         object.__setattr__(self, "atlas", atlas)
         object.__setattr__(self, "attributes", None if attributes is None else _copy_table(attributes, graph_names))
         object.__setattr__(self, "about", MappingProxyType(_to_plain(about or {})))
+        object.__setattr__(self, "measure", measure)
 
     def __len__(self) -> int:
-        return len(self.edges)
+        return len(self.values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.edges, self.labels, self.names, self.classes, self.atlas, self.attributes, dict(self.about))
-        return GraphDataset, parts
+        parts = (self.values, self.labels, self.names, self.classes, self.atlas, self.attributes, dict(self.about))
+        return GraphDataset, (*parts, self.measure)
 
     def __repr__(self) -> str:
         groups = ", ".join(f"{count} {name}" for name, count in zip(self.classes, self.class_sizes, strict=True))
-        return f"GraphDataset({groups}; {self.n_rois} ROIs of {self.atlas.name})"
+        weighted = f"; weighted ({self.measure})" if self.weighted else ""
+        return f"GraphDataset({groups}; {self.n_rois} ROIs of {self.atlas.name}{weighted})"
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the networks have other values than 0 and 1."""
+        return self.values.dtype != np.bool_
+
+    @property
+    def edges(self) -> Bits:
+        """The graphs as edge vectors, shape (graphs, pairs), bool; refused for weighted networks."""
+        if self.weighted:
+            raise InputError(
+                "these networks are weighted, so they have no edges: use data.values or data.matrices, or convert them "
+                "with data.binarize('percentile:90')"
+            )
+        return np.asarray(self.values, dtype=np.bool_)
 
     @property
     def n_rois(self) -> int:
@@ -114,6 +147,15 @@ class GraphDataset:
         matrices.flags.writeable = False
         return matrices
 
+    @cached_property
+    def matrices(self) -> NDArray[np.generic]:
+        """Symmetric matrices, shape (graphs, n, n); read-only. The diagonal is 1 for correlations, else 0."""
+        if not self.weighted:
+            return self.adjacency
+        matrices = to_matrix(np.asarray(self.values, dtype=np.float32), diagonal_of(self.measure))
+        matrices.flags.writeable = False
+        return matrices
+
     @property
     def class_sizes(self) -> NDArray[np.int64]:
         """The number of graphs of each class, by label."""
@@ -122,16 +164,17 @@ class GraphDataset:
     @cached_property
     def edge_frequencies(self) -> NDArray[np.float64]:
         """The share of the graphs of each class that have each edge, shape (classes, pairs); NaN for an empty class."""
-        shares = np.full((len(self.classes), self.edges.shape[1]), np.nan)
+        edges = self.edges
+        shares = np.full((len(self.classes), edges.shape[1]), np.nan)
         for label in np.unique(self.labels):
-            shares[label] = self.edges[self.labels == label].mean(axis=0)
+            shares[label] = edges[self.labels == label].mean(axis=0)
         return shares
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short digest of graphs, labels and class names; equal cohorts have equal fingerprints."""
-        digest = hashlib.sha256(repr((self.edges.shape, self.classes)).encode())
-        digest.update(np.packbits(self.edges, axis=1).tobytes())
+        """A short digest of networks, labels and class names; equal cohorts have equal fingerprints."""
+        digest = hashlib.sha256(repr((self.values.shape, self.classes)).encode())
+        digest.update(self.values.tobytes() if self.weighted else np.packbits(self.edges, axis=1).tobytes())
         digest.update(self.labels.tobytes())
         return digest.hexdigest()[:16]
 
@@ -157,14 +200,25 @@ class GraphDataset:
             raise InputError(f"positions must be between 0 and {len(self) - 1}, not {invalid}")
         rows = np.arange(len(self))[chosen] if chosen.size else np.empty(0, dtype=np.intp)
         return GraphDataset(
-            self.edges[rows],
+            self.values[rows],
             self.labels[rows],
             [self.names[i] for i in rows],
             self.classes,
             self.atlas,
             None if self.attributes is None else self.attributes.iloc[rows],
             self.about,
+            self.measure,
         )
+
+    def binarize(self, rule: str = "percentile:90") -> GraphDataset:
+        """Return the graphs of weighted networks (see `countergraph.binarize`)."""
+        from countergraph.graphs.binarize import binarize
+
+        if not self.weighted:
+            raise InputError("these networks are graphs already: all values are 0 or 1")
+        about = {**self.about, "binarize": rule}
+        edges = binarize(self.values, rule)
+        return GraphDataset(edges, self.labels, self.names, self.classes, self.atlas, self.attributes, about)
 
     def save(self, path: str | Path) -> Path:
         """Write the dataset to one .npz file, which `countergraph.load_dataset` reads back equal."""
@@ -173,22 +227,16 @@ class GraphDataset:
         return save_dataset(self, path)
 
     def summary(self) -> pd.DataFrame:
-        """Return a table with one row for each class: number of graphs, edges, density and subject attributes."""
+        """Return a table with one row for each class: number of graphs, edges or values, and subject attributes."""
         import pandas as pd  # slow to import
 
-        counts = self.edges.sum(axis=1)
         rows = []
         for label, name in enumerate(self.classes):
-            class_counts = counts[self.labels == label]
-            row: dict[str, Any] = {"class": name, "label": label, "graphs": len(class_counts)}
-            if len(class_counts):
-                row |= {
-                    "edges (mean)": float(class_counts.mean()),
-                    "edges (min)": int(class_counts.min()),
-                    "edges (max)": int(class_counts.max()),
-                    "density": float(class_counts.mean() / self.edges.shape[1]),
-                }
-                row |= self._attribute_summary(self.labels == label)
+            members = self.labels == label
+            row: dict[str, Any] = {"class": name, "label": label, "graphs": int(members.sum())}
+            if members.any():
+                row |= _value_summary(self.values[members]) if self.weighted else _edge_summary(self.edges[members])
+                row |= self._attribute_summary(members)
             rows.append(row)
         return pd.DataFrame(rows).set_index("class")
 
@@ -204,6 +252,25 @@ class GraphDataset:
             elif column.nunique() <= 3 and len(column):
                 summary[str(name)] = ", ".join(f"{n} {value}" for value, n in column.value_counts().items())
         return summary
+
+
+def _edge_summary(edges: Bits) -> dict[str, Any]:
+    counts = edges.sum(axis=1)
+    return {
+        "edges (mean)": float(counts.mean()),
+        "edges (min)": int(counts.min()),
+        "edges (max)": int(counts.max()),
+        "density": float(counts.mean() / edges.shape[1]),
+    }
+
+
+def _value_summary(values: Values) -> dict[str, Any]:
+    return {
+        "value (mean)": float(values.mean(dtype=np.float64)),
+        "value (min)": float(values.min()),
+        "value (max)": float(values.max()),
+        "negative": float((values < 0).mean()),
+    }
 
 
 def _to_plain(about: Mapping[str, Any]) -> dict[str, Any]:

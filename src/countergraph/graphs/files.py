@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from countergraph.errors import FileError, GraphError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Floats, check_square_symmetric, pair_count, zero_nonfinite_diagonal
+from countergraph.graphs.pairs import Floats, check_square_symmetric, pair_count, without_diagonal
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DATASET_FORMAT = "countergraph-dataset/1"
-"""Format name and version, stored in every dataset file."""
+DATASET_FORMAT, OLD_FORMAT = "countergraph-dataset/2", "countergraph-dataset/1"
+"""Format name and version, stored in every dataset file. Files of version 1 hold graphs only."""
 READ_ERRORS = (
     OSError,
     KeyError,
@@ -99,19 +99,16 @@ def read_matrix(path: Path) -> tuple[Floats, tuple[str, ...] | None]:
     Raises
     ------
     FileError
-        If the file cannot be read, or the matrix is not square, not finite or not symmetric, or its diagonal contains
-        entries other than 0 and 1. The message starts with the path.
+        If the file cannot be read, or the matrix is not square, not finite or not symmetric; the diagonal is ignored.
+        The message starts with the path.
     """
     path = Path(path)
     table = _read(path)
-    matrix = zero_nonfinite_diagonal(_drop_column_numbers(np.asarray(table.numbers, dtype=np.float64)))
+    matrix = _drop_column_numbers(np.asarray(table.numbers, dtype=np.float64))
     try:
         if matrix.ndim != 2:
             raise GraphError(f"the matrix must be square, not of shape {matrix.shape}")
-        check_square_symmetric(matrix, "the matrix")
-        diagonal = matrix.diagonal()
-        if not (np.isclose(diagonal, 0, atol=1e-6) | np.isclose(diagonal, 1, atol=1e-6)).all():
-            raise GraphError(f"the diagonal of the matrix must be 0 or 1, not {diagonal.max():g}; set it to 0")
+        check_square_symmetric(without_diagonal(matrix), "the matrix")
     except GraphError as error:
         raise FileError(f"{path}: {error}") from None
     return np.asarray(matrix, dtype=np.float64), table.names
@@ -152,13 +149,14 @@ def save_dataset(data: GraphDataset, path: str | Path) -> Path:
         "atlas": data.atlas.to_dict(),
         "attributes": None if data.attributes is None else _columns(data.attributes),
         "about": dict(data.about),
+        "measure": data.measure,
     }
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
         header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-        bits=np.packbits(data.edges, axis=1),
         labels=data.labels,
+        **({"values": data.values} if data.weighted else {"bits": np.packbits(data.edges, axis=1)}),
     )
     return write_atomic(path, buffer.getvalue())
 
@@ -183,14 +181,14 @@ def read_dataset(path: str | Path) -> GraphDataset:
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             header = json.loads(archive["header"].tobytes())
-            bits, labels = archive["bits"], archive["labels"]
+            stored, labels = archive["values" if "values" in archive else "bits"], archive["labels"]
     except READ_ERRORS as error:
         raise FileError(f"{_not_a_dataset(path)} ({error})") from error
-    if not isinstance(header, dict) or header.get("format") != DATASET_FORMAT:
+    if not isinstance(header, dict) or header.get("format") not in (DATASET_FORMAT, OLD_FORMAT):
         found = header.get("format") if isinstance(header, dict) else header
         raise FileError(f"{path}: has the format {found!r}; this version reads {DATASET_FORMAT!r}")
     try:
-        return _from_parts(header, bits, labels)
+        return _from_parts(header, stored, labels)
     except (KeyError, TypeError, ValueError) as error:
         raise FileError(f"{path}: is damaged ({error})") from error
 
@@ -234,15 +232,19 @@ def _table(columns: list[dict[str, Any]], rows: int) -> pd.DataFrame:
     return pd.DataFrame(series, index=range(rows))
 
 
-def _from_parts(header: dict[str, Any], bits: NDArray[np.uint8], labels: NDArray[np.int64]) -> GraphDataset:
+def _from_parts(header: dict[str, Any], stored: NDArray[np.generic], labels: NDArray[np.int64]) -> GraphDataset:
+    """Make a dataset; ``stored`` are the packed bits of graphs, or the values of weighted networks."""
     atlas = Atlas.from_dict(header["atlas"])
-    table = header["attributes"]
+    table, measure = header["attributes"], header.get("measure", "edge")
+    if measure == "edge":
+        stored = np.unpackbits(stored.astype(np.uint8), axis=1, count=pair_count(len(atlas))).astype(np.bool_)
     return GraphDataset(
-        np.unpackbits(bits, axis=1, count=pair_count(len(atlas))).astype(np.bool_),
+        stored,
         labels,
         header["names"],
         header["classes"],
         atlas,
         None if table is None else _table(table, len(labels)),
         header["about"],
+        measure,
     )

@@ -1,7 +1,8 @@
-"""Edge vectors and the order of the pairs.
+"""Vectors of pairs, and the order of the pairs.
 
-A graph on n ROIs is a bit vector over its n(n-1)/2 unordered pairs (i, j), i < j, in the order of
-``numpy.triu_indices(n, 1)``: (0, 1), (0, 2), ..., (0, n-1), (1, 2), ... Only this module depends on that order.
+A network on n ROIs is a vector over its n(n-1)/2 unordered pairs (i, j), i < j, in the order of
+``numpy.triu_indices(n, 1)``: (0, 1), (0, 2), ..., (0, n-1), (1, 2), ... Only this module depends on that order. The
+vector of a graph holds bits (an *edge vector*), that of a weighted network real numbers.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from math import isqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +20,8 @@ from countergraph.errors import GraphError
 
 Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+Values = NDArray[Any]
+"""The values of networks: bool for graphs, float32 for weighted networks."""
 Indices = NDArray[np.intp]
 Label = int | str
 ROUNDING_ERROR = 1e-10
@@ -91,10 +95,12 @@ def to_adjacency(edges: Bits) -> NDArray[np.uint8]:
     return padded.take(_pair_of_cell(n), axis=-1).reshape(*edges.shape[:-1], n, n)
 
 
-def to_matrix(values: Floats) -> Floats:
-    """Convert one number for each pair (pairs,) to a symmetric matrix (n, n) with a zero diagonal."""
-    n = roi_count(values.size)
-    return np.append(values, 0.0).take(_pair_of_cell(n)).reshape(n, n)
+def to_matrix(values: NDArray[np.floating], diagonal: float = 0.0) -> Floats:
+    """Convert one number for each pair (..., pairs) to symmetric matrices (..., n, n)."""
+    n = roi_count(values.shape[-1])
+    padded = np.full((*values.shape[:-1], values.shape[-1] + 1), diagonal)
+    padded[..., :-1] = values
+    return padded.take(_pair_of_cell(n), axis=-1).reshape(*values.shape[:-1], n, n)
 
 
 def sum_at_rois(values: Floats) -> Floats:
@@ -116,9 +122,10 @@ def edges_within(edges: NDArray[np.generic], sets: Sequence[Indices]) -> Floats:
     return np.stack([edges.take(pairs, axis=1).sum(axis=1, dtype=np.float64) for pairs in sets], axis=1)
 
 
-def digests(edges: Bits) -> list[bytes]:
-    """Return a 16-byte digest of each graph (graphs, pairs); equal graphs have equal digests."""
-    return [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in np.packbits(edges, axis=1)]
+def digests(values: Values) -> list[bytes]:
+    """Return a 16-byte digest of each network (networks, pairs); equal networks have equal digests."""
+    rows = np.packbits(values, axis=1) if values.dtype == np.bool_ else values
+    return [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in rows]
 
 
 def upper_triangle(matrices: ArrayLike) -> NDArray[np.generic]:
@@ -163,6 +170,57 @@ def as_edge_vectors(graphs: ArrayLike, name: str = "graphs") -> Bits:
     return np.ascontiguousarray(upper_triangle(_as_bits(array, name)), dtype=np.bool_)
 
 
+def is_weighted(array: NDArray[np.generic]) -> bool:
+    """Check whether an array contains other values than 0 and 1."""
+    return array.dtype != np.bool_ and not bool(np.isin(array, (0, 1)).all())
+
+
+def as_value_vector(network: ArrayLike, name: str = "graph") -> Values:
+    """Convert one network, a matrix (n, n) or a vector (pairs,), to a vector: bits for a graph, else float32."""
+    array = _as_array(network, name)
+    if array.ndim == 2:
+        return np.asarray(as_value_vectors(array[None], name)[0])
+    if array.ndim == 1:
+        roi_count(array.size)
+        return np.asarray(as_value_vectors(array[None], name)[0])
+    raise GraphError(f"{name} must be a matrix (n, n) or a vector (pairs,), not of shape {array.shape}")
+
+
+def as_value_vectors(networks: ArrayLike, name: str = "graphs") -> Values:
+    """Convert a stack of networks, matrices (m, n, n) or vectors (m, pairs), to vectors (m, pairs).
+
+    The vectors are edge vectors (bool) if all values are 0 or 1, else float32. The diagonals of weighted matrices are
+    ignored.
+    """
+    array = _as_array(networks, name)
+    if array.ndim == 3:
+        check_square_symmetric(without_diagonal(array), name)
+        pairs = upper_triangle(array)
+    elif array.ndim == 2 and not looks_like_one_matrix(array):
+        roi_count(array.shape[1])
+        pairs = array
+    else:
+        return as_edge_vectors(array, name)  # raises the error for this shape
+    if not is_weighted(pairs):
+        return as_edge_vectors(array, name)
+    values = pairs.astype(np.float32)
+    if not np.isfinite(values).all():
+        network, pair = (int(index) for index in np.argwhere(~np.isfinite(values))[0])
+        first, second = pairs_at([pair], roi_count(values.shape[1]))[0]
+        raise GraphError(
+            f"{name} must be finite, but the connection of ROI {first} and ROI {second} in network {network} is "
+            f"{pairs[network, pair]}"
+        )
+    return values
+
+
+def without_diagonal(matrices: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Return square matrices (..., n, n) with zeros on the diagonal."""
+    if matrices.shape[-1] != matrices.shape[-2]:
+        return matrices
+    return np.where(np.eye(matrices.shape[-1], dtype=np.bool_), 0, matrices)
+
+
 def _as_array(graphs: ArrayLike, name: str) -> NDArray[np.generic]:
     first = graphs[0] if isinstance(graphs, list | tuple) and len(graphs) else graphs
     if hasattr(first, "adjacency"):
@@ -170,9 +228,9 @@ def _as_array(graphs: ArrayLike, name: str) -> NDArray[np.generic]:
     try:
         array = np.asarray(graphs)
     except ValueError as error:
-        raise GraphError(f"{name} must be an array of zeros and ones ({error})") from None
+        raise GraphError(f"{name} must be an array of numbers ({error})") from None
     if array.dtype.kind not in "biuf":
-        raise GraphError(f"{name} must be an array of zeros and ones, not of type {array.dtype}")
+        raise GraphError(f"{name} must be an array of numbers, not of type {array.dtype}")
     return array
 
 

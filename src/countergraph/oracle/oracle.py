@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError, check_integers
-from countergraph.graphs.pairs import Bits, Floats, Label, as_edge_vectors, digests, looks_like_one_matrix, roi_count
+from countergraph.graphs.pairs import Floats, Label, Values, as_value_vectors, digests, looks_like_one_matrix, roi_count
 from countergraph.oracle.adapters import ADAPTERS, Call, Subjects
 from countergraph.oracle.answers import Labels, Scored, apply_meanings, read_answers, to_labels
 
@@ -26,9 +26,10 @@ class Oracle:
     black_box
         A callable or an object with ``predict``.
     input
-        What it takes: ``"adjacency"``, a uint8 array (batch, n, n); ``"edges"``, a bool array (batch, pairs);
-        ``"networkx"``, one ``networkx.Graph`` at a time. By default ``"edges"`` for an object with ``predict``
-        (as in scikit-learn) and ``"adjacency"`` for a plain callable.
+        What it takes: ``"adjacency"``, matrices (batch, n, n); ``"edges"``, vectors (batch, pairs); ``"networkx"``, one
+        ``networkx.Graph`` at a time. By default ``"edges"`` for an object with ``predict`` (as in scikit-learn) and
+        ``"adjacency"`` for a plain callable. The matrices of graphs are of type uint8, their vectors of type bool;
+        both are of type float32 for weighted networks.
     classes
         The names of the classes, by label. With names, an answer must be a label (0, 1, ...) or a name, and becomes a
         label; without, any integer or string is a class. A mapping translates other answers:
@@ -45,6 +46,9 @@ class Oracle:
         Call ``black_box(batch, subjects)``, so that a classifier can use confounds (age, site, motion) or features of
         each subject. ``subjects`` is an array with the name of the subject of each graph, or with the position of the
         graph if it is not part of a `GraphDataset`.
+    diagonal
+        The diagonal of the matrices of weighted networks (``input="adjacency"``). By default 1 if the networks are
+        correlations (``data.measure``), otherwise 0.
 
     Attributes
     ----------
@@ -66,6 +70,7 @@ class Oracle:
         check_repeats: bool = False,
         batch_size: int | None = None,
         with_subjects: bool = False,
+        diagonal: float | None = None,
     ) -> None:
         has_predict = callable(getattr(black_box, "predict", None))
         if not has_predict and any(each.__module__.startswith("torch.nn") for each in type(black_box).__mro__):
@@ -85,6 +90,8 @@ class Oracle:
         self.check_repeats = check_repeats
         self.batch_size = batch_size
         self.with_subjects = with_subjects
+        self.diagonal = diagonal
+        self._diagonal = 0.0 if diagonal is None else diagonal
         self.asked = self.computed = self.inconsistent = 0
         self._predict = ADAPTERS[kind](black_box.predict if has_predict else black_box)  # type: ignore[attr-defined,arg-type]
         self._label_cache: dict[object, Label] | None = {} if remember else None
@@ -94,7 +101,11 @@ class Oracle:
     def __repr__(self) -> str:
         return f"Oracle({type(self.black_box).__name__}, input={self.input!r}, asked={self.asked})"
 
-    def ask(self, edges: Bits, classes: Sequence[str] | None = None, subjects: Subjects | None = None) -> Labels:
+    def use_diagonal(self, diagonal: float) -> None:
+        """Set the diagonal of the matrices of weighted networks, unless it was given."""
+        self._diagonal = diagonal if self.diagonal is None else self.diagonal
+
+    def ask(self, edges: Values, classes: Sequence[str] | None = None, subjects: Subjects | None = None) -> Labels:
         """Return the class of each graph (batch, pairs).
 
         Parameters
@@ -114,9 +125,9 @@ class Oracle:
                 f"Oracle.ask takes edge vectors (batch, pairs), but this is one adjacency matrix {array.shape}: "
                 "take its upper triangle, matrix[np.triu_indices(n, 1)][None]"
             )
-        return self.classify(as_edge_vectors(array, "edges"), classes, subjects)
+        return self.classify(as_value_vectors(array, "edges"), classes, subjects)
 
-    def classify(self, edges: Bits, classes: Sequence[str] | None = None, subjects: Subjects | None = None) -> Labels:
+    def classify(self, edges: Values, classes: Sequence[str] | None = None, subjects: Subjects | None = None) -> Labels:
         """Do the same as `ask`, for edge vectors that are known to be a batch."""
         wanted = None if classes is None else tuple(classes)
         if wanted is not None and self.classes is not None and not set(self.classes) <= set(wanted):
@@ -132,7 +143,7 @@ class Oracle:
         return to_labels(answers, self.classes, wanted, self._possible)
 
     def classify_with_scores(
-        self, edges: Bits, classes: Sequence[str] | None = None, subjects: Subjects | None = None
+        self, edges: Values, classes: Sequence[str] | None = None, subjects: Subjects | None = None
     ) -> Scored:
         """Return the class of each graph, and the probabilities of all classes; this is one call per graph.
 
@@ -163,7 +174,7 @@ class Oracle:
         """Whether the black box has ``predict_proba``. Searches use it only with ``scores=True``."""
         return callable(getattr(self.black_box, "predict_proba", None))
 
-    def probabilities(self, edges: Bits, subjects: Subjects | None = None) -> Floats:
+    def probabilities(self, edges: Values, subjects: Subjects | None = None) -> Floats:
         """Return the probability of each class for each graph (batch, pairs), shape (batch, classes)."""
         self.asked += len(edges)
         return self._probabilities(edges, self._subjects(edges, subjects))
@@ -174,7 +185,7 @@ class Oracle:
         known = getattr(self.black_box, "classes_", None)
         return sorted(self._answered, key=str) if known is None else list(np.asarray(known).tolist())
 
-    def _subjects(self, edges: Bits, subjects: Subjects | None) -> Subjects | None:
+    def _subjects(self, edges: Values, subjects: Subjects | None) -> Subjects | None:
         if not self.with_subjects:
             return None
         given = list(range(len(edges))) if subjects is None else list(subjects)
@@ -182,13 +193,13 @@ class Oracle:
             raise InputError(f"subjects must have one entry for each of the {len(edges)} graphs, not {len(given)}")
         return given
 
-    def _labels(self, edges: Bits, subjects: Subjects | None) -> Labels:
+    def _labels(self, edges: Values, subjects: Subjects | None) -> Labels:
         if self._label_cache is None:
             return self._compute_labels(edges, subjects)
         answers = self._cached(edges, subjects, self._label_cache, lambda *new: self._compute_labels(*new).tolist())
         return read_answers(answers, len(edges))
 
-    def _probabilities(self, edges: Bits, subjects: Subjects | None) -> Floats:
+    def _probabilities(self, edges: Values, subjects: Subjects | None) -> Floats:
         if not self.has_probabilities:
             raise InputError("this black box returns no probabilities: it has no method predict_proba")
         if self._label_cache is None:
@@ -199,10 +210,10 @@ class Oracle:
 
     def _cached(
         self,
-        edges: Bits,
+        edges: Values,
         subjects: Subjects | None,
         cache: dict[object, Cached],
-        compute: Callable[[Bits, Subjects | None], list[Cached]],
+        compute: Callable[[Values, Subjects | None], list[Cached]],
     ) -> list[Cached]:
         keys: list[object] = list(digests(edges))
         if subjects is not None:
@@ -214,13 +225,13 @@ class Oracle:
             cache.update(zip(new, compute(edges[rows], chosen), strict=True))
         return [cache[key] for key in keys]
 
-    def _compute_labels(self, edges: Bits, subjects: Subjects | None) -> Labels:
+    def _compute_labels(self, edges: Values, subjects: Subjects | None) -> Labels:
         parts = [self._checked_labels(*part) for part in self._batches(edges, subjects)]
         if len(parts) == 1:
             return parts[0]
         return read_answers(np.concatenate(parts) if parts else [], len(edges))
 
-    def _compute_probabilities(self, edges: Bits, subjects: Subjects | None) -> Floats:
+    def _compute_probabilities(self, edges: Values, subjects: Subjects | None) -> Floats:
         call = ADAPTERS[self.input](self.black_box.predict_proba)  # type: ignore[attr-defined]
         batches = self._batches(edges, subjects)
         parts = [np.asarray(self._call(call, *part), dtype=np.float64) for part in batches]
@@ -238,12 +249,12 @@ class Oracle:
             )
         return result
 
-    def _batches(self, edges: Bits, subjects: Subjects | None) -> list[tuple[Bits, Subjects | None]]:
+    def _batches(self, edges: Values, subjects: Subjects | None) -> list[tuple[Values, Subjects | None]]:
         step = self.batch_size or max(1, BATCH_BYTES // (8 * roi_count(edges.shape[1]) ** 2))
         parts = [slice(start, start + step) for start in range(0, len(edges), step)]
         return [(edges[part], None if subjects is None else subjects[part]) for part in parts]
 
-    def _checked_labels(self, edges: Bits, subjects: Subjects | None) -> Labels:
+    def _checked_labels(self, edges: Values, subjects: Subjects | None) -> Labels:
         labels = self._answers(edges, subjects)
         if self.check_repeats:
             again = self._answers(edges[::-1], None if subjects is None else subjects[::-1])[::-1]
@@ -258,17 +269,17 @@ class Oracle:
             self.inconsistent += changed
         return labels
 
-    def _answers(self, edges: Bits, subjects: Subjects | None) -> Labels:
+    def _answers(self, edges: Values, subjects: Subjects | None) -> Labels:
         return self._read(self._call(self._predict, edges, subjects), len(edges))
 
     def _read(self, answers: Any, count: int) -> Labels:  # noqa: ANN401
         labels = read_answers(answers, count)
         return apply_meanings(labels, self.meanings) if self.meanings else labels
 
-    def _call(self, call: Call, edges: Bits, subjects: Subjects | None) -> Any:  # noqa: ANN401
+    def _call(self, call: Call, edges: Values, subjects: Subjects | None) -> Any:  # noqa: ANN401
         self.computed += len(edges)
         try:
-            return call(edges, subjects)
+            return call(edges, subjects, self._diagonal)
         except BlackBoxError:
             raise
         except Exception as error:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import Bits, Indices, Label, pairs_at, roi_count, to_adjacency
+from countergraph.graphs.pairs import Bits, Indices, Label, Values, pairs_at, roi_count, to_adjacency, to_matrix
 from countergraph.results.certificate import NOTHING_PROVEN, Certificate
 from countergraph.results.plottable import Plottable
 from countergraph.results.vocabulary import Move
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 20
 """The number of results that a notebook shows."""
 Pair = tuple[int, int]
+NO_PAIRS: Indices = np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +38,8 @@ class Counterfactual(Plottable):
     """
 
     _plots: ClassVar = ("counterfactual",)
-    original: Bits
-    """The graph that was explained, as an edge vector."""
+    original: Values
+    """The network that was explained: an edge vector, or the values of the pairs of a weighted network."""
     flips: Indices | None
     """The positions of the changed pairs, increasing; None if no counterfactual was found."""
     original_label: Label | None
@@ -69,6 +71,8 @@ class Counterfactual(Plottable):
     """The properties that are proven."""
     why: str = ""
     """Why no counterfactual was found, if more is known than ``stopped``."""
+    changed_values: Values | None = None
+    """The values of the changed pairs in the counterfactual of a weighted network; None for a graph."""
 
     @property
     def found(self) -> bool:
@@ -114,33 +118,78 @@ class Counterfactual(Plottable):
         return roi_count(self.original.size)
 
     @property
+    def weighted(self) -> bool:
+        """Whether the network is weighted; otherwise it is a graph."""
+        return self.original.dtype != np.bool_
+
+    @property
     def added(self) -> list[Pair]:
-        """The pairs (i, j), i < j, that are connected in the counterfactual and not in the graph."""
+        """The pairs (i, j), i < j, that are connected in the counterfactual and not in the graph.
+
+        For a weighted network, the pairs that are stronger in the counterfactual.
+        """
         return self._changed(False)
 
     @property
     def removed(self) -> list[Pair]:
-        """The pairs (i, j), i < j, that are connected in the graph and not in the counterfactual."""
+        """The pairs (i, j), i < j, that are connected in the graph and not in the counterfactual.
+
+        For a weighted network, the pairs that are weaker in the counterfactual.
+        """
         return self._changed(True)
 
-    def _changed(self, present: bool) -> list[Pair]:
+    strengthened, weakened = added, removed
+
+    def _changed(self, decreased: bool) -> list[Pair]:
         if self.flips is None:
             return []
-        return pairs_at(self.flips[self.original[self.flips] == present], self.n_rois)
+        return pairs_at(self.flips[self.decreased == decreased], self.n_rois)
+
+    @property
+    def decreased(self) -> Bits:
+        """Which of the changed pairs are removed or weakened."""
+        before = self.original[NO_PAIRS if self.flips is None else self.flips]
+        return np.asarray(before if self.changed_values is None else self.changed_values < before, dtype=np.bool_)
 
     @cached_property
-    def edges(self) -> Bits | None:
-        """The counterfactual as an edge vector; None if no counterfactual was found."""
+    def values(self) -> Values | None:
+        """The values of the pairs in the counterfactual; None if no counterfactual was found."""
         if self.flips is None:
             return None
         changed = self.original.copy()
-        changed[self.flips] ^= True
+        changed[self.flips] = ~changed[self.flips] if self.changed_values is None else self.changed_values
         return changed
+
+    @property
+    def edges(self) -> Bits | None:
+        """The counterfactual as an edge vector; None if no counterfactual was found; refused if it is weighted."""
+        self._check_graph()
+        return self.values
 
     @property
     def adjacency(self) -> NDArray[np.uint8] | None:
         """The counterfactual as an adjacency matrix (n, n); None if no counterfactual was found."""
         return None if self.edges is None else to_adjacency(self.edges)
+
+    @property
+    def matrix(self) -> NDArray[np.generic] | None:
+        """The counterfactual as a symmetric matrix (n, n) with zero diagonal; None if no counterfactual was found."""
+        if self.values is None or not self.weighted:
+            return self.adjacency
+        return to_matrix(self.values)
+
+    @property
+    def total_change(self) -> float | None:
+        """The sum of the absolute changes, in the unit of the data; None if no counterfactual was found."""
+        if self.flips is None:
+            return None
+        if self.changed_values is None:
+            return float(self.flips.size)
+        return float(np.abs(self.changed_values - self.original[self.flips]).sum())
+
+    def _check_graph(self) -> None:
+        if self.weighted:
+            raise InputError("this network is weighted, so it has no edges: use values and matrix")
 
     def roi_name(self, roi: int) -> str:
         """Return the name of an ROI."""

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from countergraph.graphs.pairs import pair_position
 from countergraph.results.counterfactual import Counterfactual, Pair
-from countergraph.results.wording import Connection, counterfactual_sentence, moves_sentence, nothing_found_sentence
+from countergraph.results.wording import (
+    GRAPH_VERBS,
+    WEIGHTED_VERBS,
+    Connection,
+    counterfactual_sentence,
+    moves_sentence,
+    nothing_found_sentence,
+)
 
 
 def result_sentence(result: Counterfactual) -> str:
@@ -19,12 +27,18 @@ def result_sentence(result: Counterfactual) -> str:
         sentence = moves_sentence(result.subject, before, after, moves, result.distance or 0)
     else:
         removed, added = ([_connection(result, pair) for pair in pairs] for pairs in (result.removed, result.added))
-        sentence = counterfactual_sentence(result.subject, before, after, removed, added)
+        verbs = WEIGHTED_VERBS if result.weighted else GRAPH_VERBS
+        sentence = counterfactual_sentence(result.subject, before, after, removed, added, verbs)
     proven = result.certificate.describe(target)
     return f"{sentence} {proven}" if proven else sentence
 
 
 def _connection(result: Counterfactual, pair: Pair) -> Connection:
     networks = None if result.atlas is None else result.atlas.networks
-    names = [result.roi_name(roi) for roi in pair]
-    return Connection(*names, *(("", "") if networks is None else (networks[roi] for roi in pair)))
+    first, second = (result.roi_name(roi) for roi in pair)
+    first_network, second_network = ("", "") if networks is None else (networks[roi] for roi in pair)
+    change = None
+    if result.weighted and result.values is not None:
+        position = pair_position(*pair, result.n_rois)
+        change = float(result.original[position]), float(result.values[position])
+    return Connection(first, second, first_network, second_network, change)

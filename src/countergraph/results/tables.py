@@ -7,15 +7,20 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from countergraph.graphs.pairs import pair_position
 from countergraph.results.counterfactual import Counterfactual
 
 
 def changes_table(result: Counterfactual) -> pd.DataFrame:
     """Return one row per changed connection, removed ones first."""
     rows = []
-    for change, pairs in (("removed", result.removed), ("added", result.added)):
+    names = ("weakened", "strengthened") if result.weighted else ("removed", "added")
+    for change, pairs in zip(names, (result.removed, result.added), strict=True):
         for i, j in pairs:
             row: dict[str, object] = {"change": change, "first": result.roi_name(i), "second": result.roi_name(j)}
+            if result.weighted and result.values is not None:
+                position = pair_position(i, j, result.n_rois)
+                row |= {"before": float(result.original[position]), "after": float(result.values[position])}
             atlas = result.atlas
             if atlas is not None and atlas.hemispheres is not None:
                 row["hemispheres"] = f"{atlas.hemispheres[i] or 'M'}-{atlas.hemispheres[j] or 'M'}"

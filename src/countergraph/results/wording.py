@@ -19,6 +19,19 @@ class Connection(NamedTuple):
     second: str
     first_network: str = ""
     second_network: str = ""
+    change: tuple[float, float] | None = None
+    """The values before and after the change, for weighted networks."""
+
+
+class Verbs(NamedTuple):
+    """How a sentence describes connections that are removed or weakened, and added or strengthened."""
+
+    decreased: str
+    increased: str
+
+
+GRAPH_VERBS = Verbs("did not exist", "existed")
+WEIGHTED_VERBS = Verbs("were weaker", "were stronger")
 
 
 # fmt: off
@@ -59,10 +72,20 @@ def _connections(pairs: Sequence[Connection], most: int) -> str:
     """Name each connection if there are few; else count them by network."""
     if len(pairs) > most and all(pair.first_network and pair.second_network for pair in pairs):
         return _grouped(pairs)
-    names = [f"between {pair.first} and {pair.second}" for pair in pairs[:most]]
+    names = [f"between {pair.first} and {pair.second}{_values(pair.change)}" for pair in pairs[:most]]
     if len(pairs) > most:
         names.append(f"{len(pairs) - most} other{'s' if len(pairs) > most + 1 else ''}")
     return f"the connection{'s' if len(pairs) > 1 else ''} {join(names)}"
+
+
+def _values(change: tuple[float, float] | None) -> str:
+    """Return the values of a change in brackets: " (0.12 instead of 0.41)"."""
+    return "" if change is None else f" ({format_value(change[1])} instead of {format_value(change[0])})"
+
+
+def format_value(value: float) -> str:
+    """Return a value with two digits after the point, or as many as it needs."""
+    return f"{value:.2f}" if 0.005 <= abs(value) < 1000 or value == 0 else f"{value:.3g}"
 
 
 def _grouped(pairs: Sequence[Connection]) -> str:
@@ -80,18 +103,24 @@ def counterfactual_sentence(
     after: str,
     removed: Sequence[Connection],
     added: Sequence[Connection],
+    verbs: Verbs = GRAPH_VERBS,
     most: int = MAX_NAMED,
 ) -> str:
     """Describe a counterfactual, as in Figure 1 of the paper."""
-    conditions = []
-    if removed:
-        conditions.append(f"{_connections(removed, most)} did not exist")
-    if added:
-        conditions.append(f"{_connections(added, most)} existed")
+    conditions = [
+        _condition(pairs, verb, most) for pairs, verb in zip((removed, added), verbs, strict=True) if len(pairs)
+    ]
     return (
         f"{subject} is classified as {before}. "
         f"If {' and '.join(conditions)}, {_mid_sentence(subject)} would have been classified as {after}."
     )
+
+
+def _condition(pairs: Sequence[Connection], verb: str, most: int) -> str:
+    """Describe changes in one direction; the values of a single one stand after the verb."""
+    if len(pairs) == 1:
+        return f"{_connections([pairs[0]._replace(change=None)], most)} {verb}{_values(pairs[0].change)}"
+    return f"{_connections(pairs, most)} {verb}"
 
 
 def _mid_sentence(subject: str) -> str:

@@ -16,16 +16,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from countergraph.graphs.pairs import Bits
+from countergraph.graphs.pairs import Values
 from countergraph.oracle.answers import Labels, Scored
-from countergraph.search.job import Job, Reply, Steps, execute
-from countergraph.search.protocol import NO_FLIPS, Ask, Flips, SharedState
+from countergraph.search.job import UNCHANGED, Change, Job, Reply, Steps, execute
+from countergraph.search.protocol import SharedState
 from countergraph.search.record import Consistency, Record, Stopped
 
 BUFFER_BYTES = 256 * 2**20
 """The memory for the graphs of the searches that run at the same time."""
 NO_JOB = -1
-Classify = Callable[[Bits, Sequence[int]], Labels | Scored]
+Classify = Callable[[Values, Sequence[int]], Labels | Scored]
 """Classifies a batch of graphs (batch, pairs); the second argument is the number of the job of each graph.
 
 The number is `NO_JOB` for a graph of the dataset that is classified for all searches.
@@ -60,48 +60,49 @@ class JobFinished(NamedTuple):
 class _Slot(NamedTuple):
     steps: Steps
     number: int
-    graph: Bits
+    values: Values
     record: Record
 
 
 class _ActiveJobs:
-    """The running jobs. Row i of ``graphs`` is the graph of slot i; the slots in use are always the first."""
+    """The running jobs. Row i of ``values`` is the network of slot i; the slots in use are always the first."""
 
-    def __init__(self, size: int, n_pairs: int, shared: Mapping[str, SharedState]) -> None:
+    def __init__(self, size: int, values: Values, shared: Mapping[str, SharedState]) -> None:
         self.shared, self.consistency = shared, Consistency()
-        self.graphs = np.zeros((size, n_pairs), dtype=np.bool_)
+        self.values = np.zeros((size, values.size), dtype=values.dtype)
         self.slots: list[_Slot] = []
-        self.candidates: list[Flips] = []
+        self.changes: list[Change] = []
         self.waiting: deque[_Slot] = deque()
         self.done_or_waiting = set[int]()
 
     def start(self, number: int, job: Job, record: Record) -> None:
         steps = execute(job, record, self.consistency, self.shared)
-        self._insert(_Slot(steps, number, job.graph, record))
+        self._insert(_Slot(steps, number, job.values, record))
         self._advance(len(self.slots) - 1)
 
     def _insert(self, slot: _Slot) -> None:
-        self.graphs[len(self.slots)] = slot.graph
+        self.values[len(self.slots)] = slot.values
         self.slots.append(slot)
-        self.candidates.append(NO_FLIPS)
+        self.changes.append(UNCHANGED)
 
     def _remove(self, row: int) -> None:
         """Remove a slot, and move the last one to its row."""
         last = len(self.slots) - 1
-        self.graphs[row] = self.graphs[last]
-        self.slots[row], self.candidates[row] = self.slots[last], self.candidates[last]
-        del self.slots[last], self.candidates[last]
+        self.values[row] = self.values[last]
+        self.slots[row], self.changes[row] = self.slots[last], self.changes[last]
+        del self.slots[last], self.changes[last]
 
     def classify(self, classify: Classify, rows: slice) -> list[Reply]:
-        """Classify the candidates of some slots as one batch: flip their pairs, call, flip them back."""
-        candidates = self.candidates[rows]
-        starts = np.arange(rows.start, rows.stop) * self.graphs.shape[1]
-        cells = np.concatenate(candidates) + np.repeat(starts, [flips.size for flips in candidates])
-        flat = self.graphs.reshape(-1)
+        """Classify the candidates of some slots as one batch: change their pairs, call, change them back."""
+        changes = self.changes[rows]
+        starts = np.arange(rows.start, rows.stop) * self.values.shape[1]
+        cells = np.concatenate([change.pairs for change in changes])
+        cells = cells + np.repeat(starts, [change.pairs.size for change in changes])
+        flat = self.values.reshape(-1)
         originals = flat[cells]
-        flat[cells] = ~originals
+        flat[cells] = np.concatenate([change.values for change in changes])
         try:
-            batch = self.graphs[rows]
+            batch = self.values[rows]
             batch.flags.writeable = False
             return _replies(classify(batch, [slot.number for slot in self.slots[rows]]))
         finally:
@@ -134,16 +135,16 @@ class _ActiveJobs:
     def _advance(self, row: int) -> bool:
         """Compute the next candidate of a slot; return False if its search waits."""
         message = next(self.slots[row].steps)
-        if not isinstance(message, Ask):
+        if not isinstance(message, Change):
             return False
-        self.candidates[row] = message.flips
+        self.changes[row] = message
         return True
 
     def resume_waiting(self) -> list[int]:
         """Continue waiting searches when no slot has a candidate; return the numbers of finished jobs."""
         finished = []
         while not self.slots and self.waiting:
-            for _ in range(min(len(self.waiting), len(self.graphs))):
+            for _ in range(min(len(self.waiting), len(self.values))):
                 self._insert(self.waiting.popleft())
             finished += self.advance()
         return finished
@@ -213,20 +214,20 @@ def run(
     cancelled
         Checked before each batch: if true, every search stops with its best result.
     """
-    records.extend(Record(dict.fromkeys((phase.name for phase in job.phases), 0), job.limits) for job in jobs)
+    records.extend(Record(dict.fromkeys((phase.name for phase in job.phases), 0)) for job in jobs)
     if not jobs:
         return
     deadline = np.inf if time_limit is None else time.monotonic() + time_limit
-    n_pairs = jobs[0].graph.size
+    first = jobs[0].values
     phases = {phase.name: phase for job in jobs for phase in job.phases}
     reference = jobs[0].reference
-    shared = {name: phase.shared(n_pairs, reference) for name, phase in phases.items() if phase.shared is not None}
-    active = _ActiveJobs(min(len(jobs), max(1, BUFFER_BYTES // n_pairs)), n_pairs, shared)
+    shared = {name: phase.shared(first.size, reference) for name, phase in phases.items() if phase.shared is not None}
+    active = _ActiveJobs(min(len(jobs), max(1, BUFFER_BYTES // first.nbytes)), first, shared)
     queue = zip(range(len(jobs)), jobs, records, strict=True)
-    batch_size, calls = _BatchSize(len(active.graphs), time_limit), 0
+    batch_size, calls = _BatchSize(len(active.values), time_limit), 0
     must_stop = partial(_must_stop, records, deadline, cancelled)
     for state in shared.values():
-        questions = state.questions([job.graph for job in jobs], jobs[0].options.max_reference_calls(len(jobs)))
+        questions = state.questions([job.values for job in jobs], jobs[0].options.max_reference_calls(len(jobs)))
         for n_classified in _learn_classes(state, questions, classify, batch_size, must_stop):
             calls += n_classified
             yield Asked(n_classified, calls, 0, calls)
@@ -252,12 +253,12 @@ def run(
 
 
 def _fill(active: _ActiveJobs, queue: Iterator[tuple[int, Job, Record]]) -> None:
-    for number, job, record in islice(queue, len(active.graphs) - len(active.slots)):
+    for number, job, record in islice(queue, len(active.values) - len(active.slots)):
         active.start(number, job, record)
 
 
 def _learn_classes(
-    state: SharedState, graphs: Bits, classify: Classify, batch_size: _BatchSize, must_stop: Callable[[], bool]
+    state: SharedState, graphs: Values, classify: Classify, batch_size: _BatchSize, must_stop: Callable[[], bool]
 ) -> Iterator[int]:
     """Classify graphs of the dataset for a shared state, and yield the size of each batch."""
     while len(graphs) and not must_stop():

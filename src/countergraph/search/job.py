@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from countergraph.errors import SearchError
-from countergraph.graphs.pairs import Bits, Label
-from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.graphs.pairs import Indices, Label, Values
 from countergraph.search.methods import Phase
+from countergraph.search.network import Problem, ProblemOf
 from countergraph.search.options import SearchOptions
 from countergraph.search.proof import RefutedSets
 from countergraph.search.protocol import (
@@ -36,13 +36,15 @@ MAX_REJECTED = 10
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One search to run: a graph, the phases of a method, and a seed."""
+    """One search to run: a network, the phases of a method, and a seed."""
 
-    graph: Bits
+    values: Values
+    """The network as the black box receives it."""
+    problem_of: ProblemOf
+    """Returns what can be changed, and the constraints, given the class of the network."""
     options: SearchOptions
     seed: np.random.SeedSequence
     reference: Reference | None = None
-    limits: Limits = NO_LIMITS
     moves: Sequence[Flips] = ()
     start: Flips | None = None
     """A known counterfactual to improve (warm start)."""
@@ -86,8 +88,19 @@ class Received:
 
 
 RECEIVED = Received()
+
+
+class Change(NamedTuple):
+    """A job yields this to have a candidate classified: the network with other values of some pairs."""
+
+    pairs: Indices
+    values: Values
+
+
+UNCHANGED = Change(NO_FLIPS, np.empty(0, dtype=np.bool_))
 SearchGenerator = Generator[Message, Answer, object]
-Steps = Generator[Message | Received, Reply, None]
+Step = Change | Wait | Received
+Steps = Generator[Step, Reply, None]
 Tasks = dict[str, Task]
 """The task of each phase, by the name of the phase."""
 
@@ -102,17 +115,18 @@ def execute(job: Job, record: Record, consistency: Consistency, shared: Mapping[
     recorded result is confirmed, or if the class of the original graph was a wrong answer, the search is repeated while
     the budget lasts.
     """
-    own = yield Ask(NO_FLIPS)
-    record.label, record.calls[job.phases[0].name] = own.label, 1
+    own = yield UNCHANGED
+    record.calls[job.phases[0].name] = 1
+    record.start(own.label, job.problem_of(own.label))
     rng = np.random.default_rng(job.seed)
-    tasks = _tasks(job, own, rng, shared)
+    tasks = _tasks(job, record.problem, own, rng, shared)
     yield RECEIVED
     spent = False
     while True:
         if tasks is None:
             record.stopped = "already in target class"
             return
-        refuted = RefutedSets(job.graph.size)
+        refuted = RefutedSets(job.values.size)
         spent = yield from _phases(job, record, tasks, consistency, refuted)
         if not job.confirm or record.best is None:
             break
@@ -121,8 +135,8 @@ def execute(job: Job, record: Record, consistency: Consistency, shared: Mapping[
             other = yield from _other_class(job, record, record.label, consistency)
             if other is None:
                 break
-            record.restart(other.label)
-            tasks = _tasks(job, other, rng, shared)
+            record.start(other.label, job.problem_of(other.label))
+            tasks = _tasks(job, record.problem, other, rng, shared)
     record.previous.clear()
     record.enforce_most()
     if job.confirm and consistency.holds and record.best is not None:
@@ -130,18 +144,20 @@ def execute(job: Job, record: Record, consistency: Consistency, shared: Mapping[
     record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
 
 
-def _tasks(job: Job, own: Reply, rng: np.random.Generator, shared: Mapping[str, SharedState]) -> Tasks | None:
+def _tasks(
+    job: Job, problem: Problem, own: Reply, rng: np.random.Generator, shared: Mapping[str, SharedState]
+) -> Tasks | None:
     """Return the task of each phase, given the class of the graph; None if that is the target already."""
     if own.label == job.target:
         return None
-    task = Task(job.graph, own.label, job.options, rng, job.reference, job.limits, job.moves)
+    task = Task(problem.network, own.label, job.options, rng, job.reference, problem.limits, job.moves)
     score = _score(job, own.label, own)
     return {phase.name: shared[phase.name].join(task, score) if phase.name in shared else task for phase in job.phases}
 
 
 def _phases(
     job: Job, record: Record, tasks: Tasks, consistency: Consistency, refuted: RefutedSets
-) -> Generator[Message | Received, Reply, bool]:
+) -> Generator[Step, Reply, bool]:
     """Run phase after phase; return whether a budget was spent.
 
     The calls that confirming the result may take are reserved in the budget of the last phase.
@@ -159,9 +175,9 @@ def _phases(
                 spent = True
                 search.close()
                 break
-            candidate = _candidate(job, phase, message)
+            candidate = _candidate(record.problem, phase, message)
             if candidate.size:
-                reply = yield Ask(candidate)
+                reply = yield _change(record.problem, candidate)
                 answer = _process(job, record, tasks, refuted, phase, candidate, reply)
                 yield RECEIVED
             else:
@@ -183,9 +199,10 @@ def _classify_start(job: Job, record: Record, tasks: Tasks, consistency: Consist
     reserved = consistency.reserved_calls(record) if job.confirm and len(job.phases) == 1 else 0
     if job.start is None or sum(record.calls.values()) > 1 or job.max_calls < 2 + reserved:
         return
-    candidate = job.limits.fit(job.graph, job.start)
+    network, limits = record.problem
+    candidate = limits.fit(network.decreases, job.start)
     if candidate.size:
-        reply = yield Ask(candidate)
+        reply = yield _change(record.problem, candidate)
         _process(job, record, tasks, refuted, job.phases[0], candidate, reply)
         yield RECEIVED
 
@@ -213,18 +230,24 @@ def _next_message(phase: Phase, search: SearchGenerator, answer: Answer | None) 
         raise SearchError(f"the search {phase.name!r} raised {type(error).__name__}: {error}") from error
 
 
-def _candidate(job: Job, phase: Phase, message: object) -> Flips:
+def _change(problem: Problem, flips: Flips) -> Change:
+    """Return what a candidate changes."""
+    return Change(flips, problem.network.alternatives[flips])
+
+
+def _candidate(problem: Problem, phase: Phase, message: object) -> Flips:
     """Return the candidate of a message after the constraints were applied, empty for `Wait`; check the message."""
+    graph = problem.network.decreases
     if isinstance(message, Wait):
         return NO_FLIPS
     flips = message.flips if isinstance(message, Ask) else None
     valid = isinstance(flips, np.ndarray) and flips.ndim == 1 and flips.dtype == np.intp
-    if flips is None or not valid or (flips.size and not 0 <= flips.min() <= flips.max() < job.graph.size):
+    if flips is None or not valid or (flips.size and not 0 <= flips.min() <= flips.max() < graph.size):
         raise SearchError(
             f"the search {phase.name!r} must yield Ask(flips), with flips an array of type intp of numbers from 0 to "
-            f"{job.graph.size - 1}, or Wait(); it yielded {message!r}"
+            f"{graph.size - 1}, or Wait(); it yielded {message!r}"
         )
-    return job.limits.fit(job.graph, flips)
+    return problem.limits.fit(graph, flips)
 
 
 def _process(
@@ -245,9 +268,7 @@ def _process(
     return answer
 
 
-def _confirm(
-    job: Job, record: Record, label: Label, consistency: Consistency
-) -> Generator[Message | Received, Reply, bool]:
+def _confirm(job: Job, record: Record, label: Label, consistency: Consistency) -> Generator[Step, Reply, bool]:
     """Classify the best result again; if that fails, the previous ones. Return False to repeat the search.
 
     A search near the decision boundary selects the wrong answers of a noisy black box.
@@ -264,7 +285,7 @@ def _confirm(
 
 def _other_class(
     job: Job, record: Record, label: Label, consistency: Consistency
-) -> Generator[Message | Received, Reply, Reply | None]:
+) -> Generator[Step, Reply, Reply | None]:
     """If most candidates were counterfactuals, classify the original graph again; return the reply if it differs."""
     if record.best is None or not record.mostly_flipped:
         return None
@@ -274,7 +295,7 @@ def _other_class(
 
 def _repeat(
     job: Job, record: Record, flips: Flips, agrees: Callable[[Reply], bool], consistency: Consistency
-) -> Generator[Message | Received, Reply, tuple[int, list[Reply]]]:
+) -> Generator[Step, Reply, tuple[int, list[Reply]]]:
     """Repeat a call; return the number of replies that agree, and the replies that do not.
 
     One agreeing reply is enough unless the black box has contradicted itself. Then the majority of five replies decides
@@ -282,7 +303,7 @@ def _repeat(
     """
     name, agreed, others = job.phases[-1].name, 0, list[Reply]()
     while max(agreed, len(others)) < consistency.confirmations and record.calls[name] < job.max_calls:
-        reply = yield Ask(flips)
+        reply = yield _change(record.problem, flips)
         record.calls[name] += 1
         if agrees(reply):
             agreed += 1

@@ -6,6 +6,7 @@ To add an option: add a field to `SearchOptions` and a key to `SearchKeywords` h
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from functools import cached_property
 from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from countergraph.errors import InputError, check_integers
 from countergraph.graphs.pairs import Label
@@ -53,6 +55,7 @@ class SearchKeywords(TypedDict, total=False):
     confirm: bool
     effort: Effort | None
     reference_calls: int | None
+    change: str | ArrayLike | None
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,11 @@ class SearchOptions:
         its surrogate to the answers instead of the labels. These calls are shared by all searches of the run, and are
         not part of ``max_calls``. By default 20 per graph of the run; 0 uses the labels only. Graphs that are searched
         themselves are not classified again, and in a run of one or two graphs the labels are used.
+    change
+        The value that a pair takes if it is changed. For graphs ``"toggle"``: an edge is removed, a missing one added.
+        For weighted networks, computed from ``dataset=``: ``"quantile:Q"``, an extreme but observed value of the wanted
+        class (default, Q = 0.9); ``"target-median"``, its median; ``"donor"``, the value of the nearest network of that
+        class; ``"neutral"``, the mean of all networks. Or an array of values.
     """
 
     method: str | Phase | Method | SearchFunction = "learned"
@@ -114,6 +122,7 @@ class SearchOptions:
     confirm: bool = True
     effort: Effort | None = None
     reference_calls: int | None = None
+    change: str | ArrayLike | None = None
 
     def __post_init__(self) -> None:
         check_integers(k=(self.k, 1), max_calls=(self.max_calls, 1), seed=(self.seed, 0), walks=(self.walks, 1))
@@ -175,9 +184,11 @@ class SearchOptions:
         unused = () if self.parsed_method.is_joint else ONLY_JOINT
         for each in fields(self):
             value = getattr(self, each.name)
-            if each.name in (*ALWAYS_DESCRIBED, *unused, "method", "runs", "time_limit") or value == each.default:
+            if each.name in (*ALWAYS_DESCRIBED, *unused, "method", "runs", "time_limit") or value is each.default:
                 continue
-            plain[each.name] = value.describe() if each.name == "constraints" else value
+            if not isinstance(value, np.ndarray | list) and value == each.default:
+                continue
+            plain[each.name] = value.describe() if each.name == "constraints" else _plain(value)
         if self.confirms:
             plain.pop("confirm", None)
         return plain
@@ -219,6 +230,13 @@ def shows_search_options(function: Function, **defaults: Any) -> Function:  # no
     ]
     function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
     return function
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """Return an option as a plain value; an array as its fingerprint."""
+    if not isinstance(value, np.ndarray | list):
+        return value
+    return "array:" + hashlib.blake2b(np.asarray(value, dtype=np.float32).tobytes(), digest_size=8).hexdigest()
 
 
 def _run_numbers(runs: int | Sequence[int]) -> tuple[int, ...]:

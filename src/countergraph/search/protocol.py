@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from countergraph.graphs.pairs import Bits, Floats, Indices, Label
+from countergraph.graphs.pairs import Bits, Floats, Indices, Label, Values
 from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.search.network import Network
 
 if TYPE_CHECKING:
     from countergraph.search.options import SearchOptions
@@ -69,10 +70,26 @@ Attempt = Generator[Message, Answer, Flips | None]
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The labelled graphs that a data-driven search may use."""
+    """The labelled networks that a data-driven search may use."""
 
-    edges: Bits
+    values: Values
     labels: NDArray[np.int64]
+
+    @property
+    def edges(self) -> Bits:
+        """The labelled graphs as edge vectors; only for graphs, see `relative_to`."""
+        assert self.values.dtype == np.bool_
+        return np.asarray(self.values, dtype=np.bool_)
+
+    def relative_to(self, network: Network) -> Reference:
+        """Return the labelled networks in terms of the changes of a network, as edge vectors.
+
+        A labelled network differs from the network in the pairs whose values are nearer to the alternative than to the
+        original value. Graphs stay the same.
+        """
+        if not network.weighted:
+            return self
+        return Reference(network.towards(self.values) ^ network.decreases, self.labels)
 
     @cached_property
     def counts(self) -> dict[int, NDArray[np.int64]]:
@@ -86,8 +103,8 @@ class Reference:
 class Task:
     """The input of a search."""
 
-    graph: Bits
-    """The original graph, an edge vector."""
+    network: Network
+    """The original network, and the alternative value of each pair."""
     label: Label
     """Its class."""
     options: SearchOptions
@@ -100,6 +117,14 @@ class Task:
     """The constraints on a counterfactual."""
     moves: Sequence[Flips] = ()
     """Groups of pairs that change together, smallest first, for searches that work on groups."""
+
+    @property
+    def graph(self) -> Bits:
+        """Which pairs become weaker if they are changed; for a graph, its edges.
+
+        A search works with this vector and with sets of pairs, so it does not depend on the values.
+        """
+        return self.network.decreases
 
     @property
     def k(self) -> int:
@@ -164,13 +189,13 @@ class SharedState(Protocol):
     The driver creates it once per run by calling ``Phase.shared(n_pairs, reference)``.
     """
 
-    def questions(self, searched: Sequence[Bits], limit: int) -> Bits:
-        """Return graphs that the driver classifies before the searches start, at most ``limit``: shared calls.
+    def questions(self, searched: Sequence[Values], limit: int) -> Values:
+        """Return networks that the driver classifies before the searches start, at most ``limit``: shared calls.
 
-        ``searched`` are the graphs of the run, which are classified anyway.
+        ``searched`` are the networks of the run, which are classified anyway.
         """
 
-    def learn_classes(self, graphs: Bits, labels: Sequence[Label]) -> None:
+    def learn_classes(self, graphs: Values, labels: Sequence[Label]) -> None:
         """Process the classes of these graphs."""
 
     def join(self, task: Task, score: float | None) -> Task:

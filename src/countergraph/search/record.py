@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from countergraph.graphs.pairs import Label
 from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.search.network import Problem
 from countergraph.search.proof import NO_PROOF, Proof
 from countergraph.search.protocol import Flips
 
@@ -39,9 +40,10 @@ class Record:
     """The state of one search. It is complete when ``stopped`` is set, and consistent at any time before."""
 
     calls: dict[str, int]
-    limits: Limits = NO_LIMITS
     label: Label | None = None
-    """The class of the original graph."""
+    """The class of the original network."""
+    known_problem: Problem | None = None
+    """What can be changed, and the constraints; None until the class of the original network is known."""
     found: Found = NOTHING_FOUND
     """The best result; replaced as a whole, so that another thread can read it at any time."""
     stopped: Stopped | None = None
@@ -57,6 +59,17 @@ class Record:
     """All classes in the answers of the black box."""
     proof: Proof = NO_PROOF
     """What the answers prove about the result, if it is confirmed."""
+
+    @property
+    def problem(self) -> Problem:
+        """What can be changed, and the constraints."""
+        assert self.known_problem is not None
+        return self.known_problem
+
+    @property
+    def limits(self) -> Limits:
+        """The constraints on a counterfactual."""
+        return NO_LIMITS if self.known_problem is None else self.known_problem.limits
 
     @property
     def best(self) -> Flips | None:
@@ -100,10 +113,11 @@ class Record:
         if self.valid_found is NOTHING_FOUND:
             self.discard_results()
 
-    def restart(self, label: Label) -> None:
-        """Start again after the class of the original graph turned out to be ``label``."""
+    def start(self, label: Label, problem: Problem) -> None:
+        """Start, or start again, with the class of the original network."""
         self.discard_results()
-        self.label, self.flipped, self.flipped_within_most, self.refuted = label, 0, 0, 0
+        self.label, self.known_problem = label, problem
+        self.flipped, self.flipped_within_most, self.refuted = 0, 0, 0
 
     def discard_results(self) -> None:
         """Discard all counterfactuals."""

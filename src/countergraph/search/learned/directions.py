@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from countergraph.graphs.pairs import Bits, Floats, Indices, degrees_of, pair_ends
+from countergraph.graphs.pairs import Bits, Floats, Indices, Values, degrees_of, pair_ends
 from countergraph.search.learned.regression import Answers, fit
 from countergraph.search.parts.orders import largest_gains
 
@@ -51,12 +51,12 @@ LARGEST_SHARE = 50
 """Directions are scaled by the root mean square of the largest 1 / 50 of their weights."""
 
 
-def thinned(edges: Bits) -> slice:
+def thinned(edges: Values) -> slice:
     """Return which graphs of a cohort to compute directions from."""
     return slice(None, None, -(-len(edges) // max(1, min(MAX_GRAPHS, MAX_CELLS // edges.shape[1]))))
 
 
-def discriminative_direction(edges: Bits, positive: Bits, inverse_regularisation: float) -> Floats:
+def discriminative_direction(edges: Values, positive: Bits, inverse_regularisation: float) -> Floats:
     """Return the scaled weights of a ridge logistic regression of the classes on the edges; 0 for one class."""
     if positive.all() or not positive.any():
         return np.zeros(edges.shape[1])
@@ -67,8 +67,8 @@ def discriminative_direction(edges: Bits, positive: Bits, inverse_regularisation
     return scaled(fit(answers, np.zeros(design.shape[1]), *FIT_STEPS).mode[:-1])
 
 
-def frequency_direction(edges: Bits, positive: Bits) -> Floats:
-    """Return the differences between the edge frequencies of the classes, scaled; 0 if there is one class."""
+def frequency_direction(edges: Values, positive: Bits) -> Floats:
+    """Return the differences between the mean values (edge frequencies) of the classes, scaled; 0 for one class."""
     if positive.all() or not positive.any():
         return np.zeros(edges.shape[1])
     return scaled(edges[positive].mean(axis=0) - edges[~positive].mean(axis=0))
@@ -94,33 +94,45 @@ def neighbour_weights(distances: Floats, members: Bits) -> Floats:
     return np.asarray(weights / max(weights.sum(), 1.0))
 
 
-def neighbour_direction(graph: Bits, edges: Bits, wanted: Bits, own: Bits) -> Floats:
-    """Return for each flip the weighted share of nearest graphs that it approaches: of wanted minus of own class.
+def neighbour_direction(values: Values, changes: Values, known: Values, wanted: Bits, own: Bits) -> Floats:
+    """Return for each flip how much nearer it is to the nearest graphs of a wanted class than to those of its own.
 
-    The graph itself is not one of its neighbours.
+    For a graph this is the weighted share of the nearest graphs that a flip approaches; for a weighted network, with
+    ``changes`` by the flips, half of the weighted reduction of the squared distances. The graph itself is not one of
+    its neighbours.
     """
-    differences = edges ^ graph
-    distances = np.count_nonzero(differences, axis=1)
-    weights = neighbour_weights(distances, wanted & (distances > 0)) - neighbour_weights(
-        distances, own & (distances > 0)
-    )
+    if values.dtype == np.bool_:
+        differences = (known ^ values).astype(np.int8)
+        distances = np.count_nonzero(differences, axis=1)
+    else:
+        differences = known - values
+        distances = (differences**2).sum(axis=1)
+    others = distances > 0
+    weights = neighbour_weights(distances, wanted & others) - neighbour_weights(distances, own & others)
     rows = np.flatnonzero(weights)
-    return np.asarray(weights[rows] @ differences[rows].astype(np.float64))
+    approached = weights[rows] @ differences[rows].astype(np.float64)
+    if values.dtype == np.bool_:
+        return np.asarray(approached)
+    return np.asarray(changes * approached - changes**2 * weights.sum() / 2, dtype=np.float64)
 
 
 class Embedding(Protocol):
-    """A map from graphs to vectors, with the effect of flips on the vector."""
+    """A map from graphs to vectors, with the effect of flips on the vector.
 
-    def state(self, graph: Bits) -> State:
+    ``changes`` are the changes of the values by the flips of a graph: 1 for an addition, -1 for a removal, or any
+    numbers for a weighted network.
+    """
+
+    def state(self, graph: Values) -> State:
         """Return the state of a graph."""
 
     def vector(self, state: State) -> Floats:
         """Return the vector of a graph with this state."""
 
-    def gains(self, graph: Bits, state: State, direction: Floats) -> Floats:
+    def gains(self, changes: Values, state: State, direction: Floats) -> Floats:
         """Return how far flipping each pair of the graph moves the vector along a direction."""
 
-    def state_after(self, graph: Bits, state: State, flips: Indices) -> State:
+    def state_after(self, changes: Values, state: State, flips: Indices) -> State:
         """Return the state of the graph after some flips."""
 
 
@@ -136,7 +148,7 @@ class ComponentEmbedding:
     def __init__(self, basis: NDArray[np.float32]) -> None:
         self.basis = basis
 
-    def state(self, graph: Bits) -> State:
+    def state(self, graph: Values) -> State:
         """Return the coordinates."""
         return graph @ self.basis
 
@@ -144,14 +156,13 @@ class ComponentEmbedding:
         """Return the coordinates."""
         return state
 
-    def gains(self, graph: Bits, state: State, direction: Floats) -> Floats:
-        """Return the projection of each pair on the direction; the negative projection for pairs with an edge."""
-        projections = self.basis @ direction.astype(np.float32)
-        return np.where(graph, -projections, projections)
+    def gains(self, changes: Values, state: State, direction: Floats) -> Floats:
+        """Return the projection of each change on the direction."""
+        return np.asarray(changes * (self.basis @ direction.astype(np.float32)))
 
-    def state_after(self, graph: Bits, state: State, flips: Indices) -> State:
+    def state_after(self, changes: Values, state: State, flips: Indices) -> State:
         """Return the coordinates after some flips."""
-        return np.asarray(state + np.where(graph[flips], -1, 1).astype(np.float32) @ self.basis[flips])
+        return np.asarray(state + changes[flips].astype(np.float32) @ self.basis[flips])
 
 
 class DegreeBasedEmbedding(ABC):
@@ -165,21 +176,21 @@ class DegreeBasedEmbedding(ABC):
     def roi_gains(self, degrees: Degrees, direction: Floats) -> tuple[Floats, Floats]:
         """Return how far one edge more, and one edge less, at each ROI moves the vector along a direction."""
 
-    def state(self, graph: Bits) -> Degrees:
+    def state(self, graph: Values) -> Degrees:
         """Return the degrees."""
         return degrees_of(graph)
 
-    def gains(self, graph: Bits, state: Degrees, direction: Floats) -> Floats:
+    def gains(self, changes: Values, state: Degrees, direction: Floats) -> Floats:
         """Return for each pair the sum of the gains of its two ROIs."""
         first, second = pair_ends(state.size)
         more, less = self.roi_gains(state, direction)
-        return np.where(graph, less[first] + less[second], more[first] + more[second])
+        return np.where(changes < 0, less[first] + less[second], more[first] + more[second])
 
-    def state_after(self, graph: Bits, state: Degrees, flips: Indices) -> Degrees:
+    def state_after(self, changes: Values, state: Degrees, flips: Indices) -> Degrees:
         """Return the degrees after some flips."""
         degrees = state.copy()
         for ends in pair_ends(state.size):
-            np.add.at(degrees, ends[flips], np.where(graph[flips], -1, 1))
+            np.add.at(degrees, ends[flips], changes[flips])
         return degrees
 
 
@@ -223,7 +234,8 @@ def _counts(degrees: Degrees) -> NDArray[np.intp]:
 
 def path_to_neighbours(
     embedding: Embedding,
-    graph: Bits,
+    graph: Values,
+    changes: Values,
     known: Floats,
     wanted: Bits,
     own: Bits,
@@ -240,6 +252,8 @@ def path_to_neighbours(
         The embedding in which distances are computed.
     graph
         The start of the path.
+    changes
+        The change of the value of each pair by its flip.
     known
         The vectors of the graphs whose class is known.
     wanted, own
@@ -253,16 +267,16 @@ def path_to_neighbours(
     while flips.size < size and wanted.any() and own.any():
         distances = ((known - embedding.vector(state)) ** 2).sum(axis=1)
         direction = neighbour_weights(distances, wanted) @ known - neighbour_weights(distances, own) @ known
-        gains = adjust(embedding.gains(graph, state, direction))
+        gains = adjust(embedding.gains(changes, state, direction))
         gains[flips] = 0
         step = largest_gains(gains, min(size - flips.size, 1 + flips.size // STEP_DIVISOR))
         if not step.size:
             break
-        flips, state = np.concatenate([flips, step]), embedding.state_after(graph, state, step)
+        flips, state = np.concatenate([flips, step]), embedding.state_after(changes, state, step)
     return flips
 
 
-def principal_directions(edges: Bits) -> NDArray[np.float32]:
+def principal_directions(edges: Values) -> NDArray[np.float32]:
     """Return the first principal directions of variation between graphs, as orthonormal columns (pairs, directions)."""
     edges = edges[thinned(edges)]
     centred = edges - edges.mean(axis=0)

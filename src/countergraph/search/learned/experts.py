@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from countergraph.graphs.pairs import Floats, degrees_of, pair_ends
+from countergraph.graphs.pairs import Floats, pair_ends, sum_at_rois
 from countergraph.search.learned.directions import DEGREE_COUNTS, DEGREES, Embedding
 from countergraph.search.learned.state import LearnedTask
 from countergraph.search.parts.mutations import drop_random, restart_random
@@ -58,6 +58,7 @@ def neighbours(task: LearnedTask, best: Flips | None) -> Flips:
 
 
 def _path(task: LearnedTask, best: Flips | None, embedding: Embedding) -> Flips:
+    """Return a path to the nearest graphs of a wanted class in an embedding."""
     if best is None:
         return task.guide.path_to_neighbours(embedding, MAX_PATH)
     noise = task.settings.perturbation * task.rng.random(task.graph.size)
@@ -70,13 +71,13 @@ def components(task: LearnedTask, best: Flips | None) -> Flips:
 
 
 def degrees(task: LearnedTask, best: Flips | None) -> Flips:
-    """Return a path to the nearest graphs of a wanted class in the space of the degrees."""
-    return _path(task, best, DEGREES)
+    """Return a path to the nearest graphs of a wanted class in the space of the degrees; only for graphs."""
+    return NO_FLIPS if task.network.weighted else _path(task, best, DEGREES)
 
 
 def degree_counts(task: LearnedTask, best: Flips | None) -> Flips:
-    """Return a path to the nearest graphs of a wanted class in the space of the degree counts."""
-    return _path(task, best, DEGREE_COUNTS)
+    """Return a path to the nearest graphs of a wanted class in the space of the degree counts; only for graphs."""
+    return NO_FLIPS if task.network.weighted else _path(task, best, DEGREE_COUNTS)
 
 
 def more_degree_contrast(task: LearnedTask, best: Flips | None) -> Flips:
@@ -116,8 +117,11 @@ def destroy_and_repair(task: LearnedTask, best: Flips | None) -> Flips:
 
 
 def degree_contrast(task: Task, bias: float) -> Flips:
-    """Return all flips in random order, with weights that grow or fall exponentially with the degrees of the ROIs."""
-    degrees = degrees_of(task.graph).astype(np.float64)
+    """Return all flips in random order, with weights that grow or fall exponentially with the degrees of the ROIs.
+
+    The degree of an ROI in a weighted network is the sum of the values of its pairs.
+    """
+    degrees = sum_at_rois(task.network.values.astype(np.float64))
     degrees = (degrees - degrees.mean()) / (degrees.std() or 1.0)
     first, second = pair_ends(degrees.size)
     log_weights = bias * np.where(task.graph, -1, 1) * (degrees[first] + degrees[second])

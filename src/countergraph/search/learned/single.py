@@ -97,7 +97,7 @@ def shrink(task: LearnedTask, flips: Flips) -> Part:
     """Apply random shrinking and, in a search without any data, Bayesian shrinking if many changes remain."""
     if not task.is_uninformed:
         return (yield from random_shrinking(task, flips))
-    surrogate = ProbitSurrogate(flips, task.graph)
+    surrogate = ProbitSurrogate(flips, task.graph, np.abs(task.guide.changes[flips]).astype(np.float64))
     shrinking = random_shrinking(task, flips, LARGE_CHUNK)
     best = yield from observed(shrinking, lambda answer: surrogate.learn(answer.asked, answer.flipped))
     return best if best.size <= SMALL else (yield from bayesian_shrinking(task, surrogate, best))
@@ -201,9 +201,11 @@ class ProbitSurrogate:
         The changes.
     graph
         The graph that they change.
+    amounts
+        The change of the value of each pair, as a positive number; 1 for each pair of a graph.
     """
 
-    def __init__(self, flips: Flips, graph: Bits) -> None:
+    def __init__(self, flips: Flips, graph: Bits, amounts: Floats) -> None:
         self.flips = flips
         self._column = np.empty(graph.size, dtype=np.intp)
         """The column of each pair that is one of the changes."""
@@ -213,8 +215,8 @@ class ProbitSurrogate:
         """The groups of each change: its two ROIs, and additions or removals. The distance, last, has loadings 0."""
         self._groups[:, :-1] = [*(ends[flips] for ends in pair_ends(n_rois)), n_rois + graph[flips]]
         self._loadings = np.zeros((3, flips.size + 1))
-        self._loadings[:, :-1] = [ROI_STD * signs, ROI_STD * signs, SIDE_STD * np.ones(flips.size)]
-        self._individual_variances = np.append(np.ones(flips.size), float(flips.size) ** 2)
+        self._loadings[:, :-1] = [ROI_STD * signs * amounts, ROI_STD * signs * amounts, SIDE_STD * amounts]
+        self._individual_variances = np.append(amounts**2, float(flips.size) ** 2)
         """The prior variances of the individual effects and, as the last entry, of the distance to the boundary."""
         self._means = np.zeros(flips.size + 1)
         self._variances = self._individual_variances + (self._loadings**2).sum(axis=0)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from countergraph.graphs.pairs import Bits, Floats, Label
+from countergraph.graphs.pairs import Bits, Floats, Label, Values
 from countergraph.search.learned.directions import (
     ComponentEmbedding,
     Embedding,
@@ -57,7 +57,12 @@ class LearnedState:
         """The closest counterfactual of each search, by the number of its graph, with its class."""
         self.gains, self.epochs = defaultdict[int, float](float), Counter[int]()
         """The total relative gain, and the number, of the epochs of exploration, by number of the epoch."""
-        self._graphs: dict[bytes, tuple[Bits, Label]] = {}
+        self._scale: Values | None = None
+        """The values of weighted networks are divided by this, the standard deviations in the labelled networks."""
+        if reference is not None and reference.values.dtype != np.bool_:
+            deviations = reference.values.std(axis=0)
+            self._scale = np.where(deviations > 0, deviations, np.float32(1))
+        self._graphs: dict[bytes, tuple[Values, Label]] = {}
         """The graphs of the run and their classes, by the answers of the black box."""
         self._reference_answers: dict[bytes, Label] = {}
         self._known: Reference | None = None
@@ -69,24 +74,31 @@ class LearnedState:
         self._is_binary = True
         self._groups: dict[tuple[Label, Label | None], int] = {}
 
-    def questions(self, searched: Sequence[Bits], limit: int) -> Bits:
+    def questions(self, searched: Sequence[Values], limit: int) -> Values:
         """Return labelled graphs that the black box should classify: those that are not searched, at most ``limit``."""
         keys = {graph.tobytes() for graph in searched}
         if self.reference is None or len(keys) < MIN_GRAPHS or not limit:
             return np.empty((0, self.surrogate.n_pairs), dtype=np.bool_)
-        rows = [row for row, graph in enumerate(self.reference.edges) if graph.tobytes() not in keys]
-        return self.reference.edges[rows[:: -(-len(rows) // limit)] if rows else []]
+        rows = [row for row, graph in enumerate(self.reference.values) if graph.tobytes() not in keys]
+        return np.asarray(self.reference.values[rows[:: -(-len(rows) // limit)] if rows else []])
 
-    def learn_classes(self, graphs: Bits, labels: Sequence[Label]) -> None:
+    def learn_classes(self, graphs: Values, labels: Sequence[Label]) -> None:
         """Learn the classes that the black box gives to some labelled graphs."""
         self._reference_answers.update(zip((graph.tobytes() for graph in graphs), labels, strict=True))
 
     def join(self, task: Task, score: float | None) -> LearnedTask:
         """Add a graph, and return its task with a guide."""
-        self._graphs[task.graph.tobytes()] = (task.graph, task.label)
+        values = task.network.values
+        if task.network.weighted and self._scale is None:  # no labelled networks: the typical change is 1
+            self._scale = np.asarray(np.sqrt((task.network.differences**2).mean()) or 1, dtype=np.float32)
+        self._graphs[values.tobytes()] = (values, task.label)
         self.n_searches += 1
         guide = Guide(self, task, uses_scores=score is not None)
         return LearnedTask(**{each.name: getattr(task, each.name) for each in fields(task)}, guide=guide)
+
+    def standardised(self, values: Values) -> Values:
+        """Return values of weighted networks, or changes of them, in units of their standard deviations."""
+        return values if self._scale is None or values.dtype.kind != "f" else np.asarray(values / self._scale)
 
     @property
     def is_single(self) -> bool:
@@ -94,23 +106,27 @@ class LearnedState:
         return len(self._graphs) < MIN_GRAPHS
 
     def known_graphs(self) -> Reference:
-        """Return the graphs whose class is known: those of the run and the labelled ones, which keep their labels."""
+        """Return the graphs whose class is known: those of the run and the labelled ones, which keep their labels.
+
+        The values of weighted networks are standardised.
+        """
         if self._known is None or len(self._graphs) > KNOWN_GROWTH * self._n_graphs_known:
             known = {key: (graph, label, label) for key, (graph, label) in self._graphs.items()}
             if self.reference is not None:
-                for graph, label in zip(self.reference.edges, self.reference.labels.tolist(), strict=True):
+                for graph, label in zip(self.reference.values, self.reference.labels.tolist(), strict=True):
                     key = graph.tobytes()
                     answer = known[key][2] if key in known else self._reference_answers.get(key, label)
                     known[key] = (graph, label, answer)
             edges, labels, answers = zip(*known.values(), strict=True)
-            self._known, self._n_graphs_known = Reference(np.array(edges), np.array(labels)), len(self._graphs)
+            self._known = Reference(self.standardised(np.array(edges)), np.array(labels))
+            self._n_graphs_known = len(self._graphs)
             self._vectors.clear()
             self._components = None
             one_class = len({*self._reference_answers.values(), *(label for _, label in self._graphs.values())}) == 1
-            self._set_directions(self._known.edges, self._known.labels if one_class else np.array(answers))
+            self._set_directions(self._known.values, self._known.labels if one_class else np.array(answers))
         return self._known
 
-    def _set_directions(self, edges: Bits, answers: np.typing.NDArray[np.generic]) -> None:
+    def _set_directions(self, edges: Values, answers: np.typing.NDArray[np.generic]) -> None:
         """Compute the expert directions from the classes of some graphs."""
         new = [label for label in np.unique(answers).tolist() if label not in self._labels]
         self._is_binary = len(new) <= 2 if not self._labels else self._is_binary and not new
@@ -141,14 +157,14 @@ class LearnedState:
         """Return the vectors of the known graphs in an embedding."""
         known = self.known_graphs()
         if embedding not in self._vectors:
-            self._vectors[embedding] = np.array([embedding.vector(embedding.state(graph)) for graph in known.edges])
+            self._vectors[embedding] = np.array([embedding.vector(embedding.state(graph)) for graph in known.values])
         return self._vectors[embedding]
 
     def component_embedding(self) -> Embedding:
         """Return the embedding by the principal directions of the known graphs."""
         known = self.known_graphs()
         if self._components is None:
-            self._components = ComponentEmbedding(principal_directions(known.edges))
+            self._components = ComponentEmbedding(principal_directions(known.values))
         return self._components
 
     def recent_gain(self, epoch: int, window: int) -> float:
@@ -161,7 +177,10 @@ class Guide:
     """The view that the search of one graph has of the shared state, and its own answers."""
 
     def __init__(self, state: LearnedState, task: Task, uses_scores: bool) -> None:
-        self.state, self.graph, self.label, self.target = state, task.graph, task.label, task.target
+        self.state, self.network, self.label, self.target = state, task.network, task.label, task.target
+        self.values = state.standardised(task.network.values)
+        self.changes = state.standardised(task.network.differences)
+        """The values, and their changes by the flips; standardised if the network is weighted."""
         self.limits, self.uses_scores = task.limits, uses_scores
         self.n_calls = 0
         self.shift = 0.0
@@ -173,12 +192,14 @@ class Guide:
     def number(self) -> int:
         """The number of the graph in the surrogate, which it joins when all graphs of the first round are known."""
         if self._number is None:
-            known = self.state.known_graphs().edges
-            direction = scaled(neighbour_direction(self.graph, known, *self._class_masks()))
+            known = self.state.known_graphs().values
+            direction = scaled(neighbour_direction(self.values, self.changes, known, *self._class_masks()))
             vector, sign = self.state.class_vector(self.label if self.target is None else self.target)
             sign = sign if self.target is None else -sign
             group = self.state.group(self.label, self.target)
-            self._number = self.state.surrogate.add_graph(self.graph, group, vector, sign, direction)
+            self._number = self.state.surrogate.add_graph(
+                self.network.decreases, self.changes, group, vector, sign, direction
+            )
         return self._number
 
     @property
@@ -215,25 +236,21 @@ class Guide:
         ``noise`` is the share by which each gain is reduced.
         """
         known, (wanted, own) = self.state.known_vectors(embedding), self._class_masks()
-        return path_to_neighbours(
-            embedding, self.graph, known, wanted, own, size, lambda gains: self._per_cost(gains * (1.0 - noise))
-        )
+
+        def adjust(gains: Floats) -> Floats:
+            return self._per_cost(gains * (1.0 - noise))
+
+        return path_to_neighbours(embedding, self.values, self.changes, known, wanted, own, size, adjust)
 
     def differences_to_counterfactuals(self, limit: int) -> list[Flips]:
         """Return the differences between the graph and the nearest counterfactuals of other graphs, nearest first."""
         others = [
-            (other.graph, flips)
+            other.network.after(flips)
             for other, flips, label in self.state.counterfactuals.values()
             if counterfactual_labels(np.array([label]), self.label, self.target)[0]
         ]
-
-        def difference(graph: Bits, flips: Flips) -> Bits:
-            differs = self.graph ^ graph
-            differs[flips] ^= True
-            return differs
-
-        sizes = [np.count_nonzero(difference(*other)) for other in others]
-        return [np.flatnonzero(difference(*others[k])) for k in np.argsort(sizes, kind="stable")[:limit]]
+        sizes = [np.count_nonzero(self.network.towards(other)) for other in others]
+        return [np.flatnonzero(self.network.towards(others[k])) for k in np.argsort(sizes, kind="stable")[:limit]]
 
     def _class_masks(self) -> tuple[Bits, Bits]:
         """Return which of the known graphs are of a wanted class, and which are of the class of this graph."""

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, vstack
 
-from countergraph.graphs.pairs import Bits, Floats, Indices, pair_ends, roi_count
+from countergraph.graphs.pairs import Bits, Floats, Indices, Values, pair_ends, roi_count
 from countergraph.search.learned.regression import Answers, fit
 from countergraph.search.learned.settings import LearnedSettings
 
@@ -37,13 +37,17 @@ SCORE_RANGE = 3.0
 class _Graph:
     """What the surrogate stores about a graph."""
 
-    edges: Bits
+    decreases: Bits
+    """Which flips are removals."""
     group: int
     """The graphs of one group have the same class and target."""
     vector: int
     """The number of the class vector."""
-    signs: NDArray[np.int8]
-    """The sign of each flip: 1 if it adds evidence of the class vector, -1 if it removes it."""
+    changes: Values
+    """The change of the value of each pair by its flip, multiplied by -1 if the search moves against the class vector.
+
+    For a graph, 1 if a flip adds evidence of the class vector, and -1 if it removes it.
+    """
     direction: NDArray[np.float16]
     """The gain of each flip in the graph's own expert direction."""
     gains: NDArray[np.float32] | None = None
@@ -93,13 +97,15 @@ class Surrogate:
             self._expert_weights = self._expert_prior()
         self._version += 1
 
-    def add_graph(self, edges: Bits, group: int, vector: int, sign: int, direction: Floats) -> int:
+    def add_graph(self, decreases: Bits, changes: Values, group: int, vector: int, sign: int, direction: Floats) -> int:
         """Add a graph and return its number.
 
         Parameters
         ----------
-        edges
-            The graph.
+        decreases
+            Which flips are removals; for a graph, its edges.
+        changes
+            The change of the value of each pair by its flip; for a graph, 1 or -1.
         group
             The graphs of one group have the same class and target.
         vector, sign
@@ -107,8 +113,8 @@ class Surrogate:
         direction
             The gain of each flip in the graph's own expert direction.
         """
-        signs = (sign * np.where(edges, -1, 1)).astype(np.int8)
-        self._graphs.append(_Graph(edges, group, vector, signs, direction.astype(np.float16)))
+        changes = (sign * changes).astype(changes.dtype)
+        self._graphs.append(_Graph(decreases, group, vector, changes, direction.astype(np.float16)))
         return len(self._graphs) - 1
 
     def learn(self, graph: int, flips: Indices, flipped: bool, log_odds: float | None = None) -> None:
@@ -143,7 +149,7 @@ class Surrogate:
         """Return the gain of each flip of a graph in one of the expert directions."""
         graph = self._graphs[number]
         known = direction < len(self._directions) and graph.vector < len(self._directions[direction])
-        return graph.signs * self._directions[direction][graph.vector] if known else np.zeros(self.n_pairs)
+        return graph.changes * self._directions[direction][graph.vector] if known else np.zeros(self.n_pairs)
 
     def own_direction_gains(self, number: int) -> Floats:
         """Return the gain of each flip of a graph in its own expert direction."""
@@ -157,13 +163,15 @@ class Surrogate:
                 evidence += weight * directions[graph.vector]
         if graph.vector < len(self._pair_weights):
             evidence += self._pair_weights[graph.vector]
-        gains = graph.signs * evidence + weights[-1] * graph.direction
+        gains = graph.changes * evidence + weights[-1] * graph.direction
         effects = np.zeros(self._rows.n_effects)
         if graph.group < len(self._roi_effects):
             effects += self._roi_effects[graph.group]
         if number < len(self._own_roi_effects):
             effects += self._own_roi_effects[number]
-        return np.asarray(gains + self._rows.spread(effects, graph.edges) if effects.any() else gains)
+        if effects.any():
+            gains = gains + np.abs(graph.changes) * self._rows.spread(effects, graph.decreases)
+        return np.asarray(gains)
 
     def _expert_prior(self) -> Floats:
         """Return the prior means of the weights of the directions; the last one is the graph's own direction."""
@@ -231,9 +239,9 @@ class _Rows:
         self.graphs = np.empty(0, dtype=np.intp)
         self.values, self.scored = np.empty(0), np.empty(0, dtype=np.bool_)
         self.pairs = csr_array((0, n_pairs), dtype=np.float32)
-        """The signs of the flips of each answer (answers, class vectors x pairs)."""
+        """The changes of the values by the flips of each answer (answers, class vectors x pairs)."""
         self._effects = csr_array((0, self.n_effects), dtype=np.float32)
-        """The numbers of additions and removals at each ROI (answers, effects)."""
+        """The numbers of additions and removals at each ROI, or their total change (answers, effects)."""
         self._own = np.empty(0, dtype=np.float32)
         """The total gain of each answer in the direction of its graph."""
 
@@ -243,17 +251,17 @@ class _Rows:
             return
         sizes, flips = np.array([each.flips.size for each in new]), np.concatenate([each.flips for each in new])
         rows = np.repeat(np.arange(sizes.size), sizes)
-        signs = np.concatenate([graphs[each.graph].signs[each.flips] for each in new])
-        removed = np.concatenate([graphs[each.graph].edges[each.flips] for each in new]).astype(np.intp)
+        changes = np.concatenate([graphs[each.graph].changes[each.flips] for each in new]).astype(np.float32)
+        removed = np.concatenate([graphs[each.graph].decreases[each.flips] for each in new]).astype(np.intp)
         vectors = np.array([graphs[each.graph].vector for each in new])
         n_columns = self.n_pairs * (1 + max(graph.vector for graph in graphs))
         pointers, columns = np.concatenate([[0], np.cumsum(sizes)]), flips + self.n_pairs * vectors[rows]
-        pairs = csr_array((signs.astype(np.float32), columns, pointers), (sizes.size, n_columns))
+        pairs = csr_array((changes, columns, pointers), (sizes.size, n_columns))
         self.pairs.resize((self.pairs.shape[0], n_columns))
         ends = (self.n_rois * removed + end[flips] for end in pair_ends(self.n_rois))
         columns = np.concatenate([*ends, 2 * self.n_rois + removed])
-        ones = np.ones(columns.size, dtype=np.float32)
-        effects = csr_array((ones, (np.tile(rows, 3), columns)), (sizes.size, self.n_effects))
+        amounts = np.tile(np.abs(changes), 3)
+        effects = csr_array((amounts, (np.tile(rows, 3), columns)), (sizes.size, self.n_effects))
         effects.sum_duplicates()
         own = np.array([graphs[each.graph].direction[each.flips].sum(dtype=np.float32) for each in new])
         n_entries = self.pairs.indptr + 2 * self._effects.indptr
@@ -267,12 +275,12 @@ class _Rows:
         self.values = np.concatenate([self.values[kept], [each.value for each in new]])
         self.scored = np.concatenate([self.scored[kept], [each.scored for each in new]])
 
-    def spread(self, effects: Floats, edges: Bits) -> Floats:
-        """Return the sum of the ROI effects of each flip of a graph."""
+    def spread(self, effects: Floats, decreases: Bits) -> Floats:
+        """Return the sum of the ROI effects of each flip."""
         (first, second), n = pair_ends(self.n_rois), self.n_rois
         added, removed = effects[:n], effects[n : 2 * n]
         spread: Floats = np.where(
-            edges, removed[first] + removed[second] + effects[-1], added[first] + added[second] + effects[-2]
+            decreases, removed[first] + removed[second] + effects[-1], added[first] + added[second] + effects[-2]
         )
         return spread
 

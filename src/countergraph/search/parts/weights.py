@@ -13,10 +13,10 @@ EPSILON = 1e-6
 
 
 def required_reference(task: Task) -> Reference:
-    """Return the labelled graphs of a task that needs them."""
+    """Return the labelled graphs of a task that needs them, in terms of the changes of its network."""
     if task.reference is None:
         raise SearchError("a data-driven search needs labelled graphs; pass dataset=")
-    return task.reference
+    return task.reference.relative_to(task.network)
 
 
 def discrimination(task: Task) -> Floats:
