@@ -37,17 +37,10 @@ EXPERTS_AND_PORTFOLIO: dict[str, dict[str, Any]] = {
     "no portfolio (uniform choice)": {"discount": 0.0, "prior_successes": 1e6, "prior_failures": 1e6},
     **{f"no expert {name}": {"without": frozenset([name])} for name in EXPERTS if name != "surrogate"},
 }
-EXPLORATION: dict[str, dict[str, Any]] = {
-    "no boundary samples near the best": {"near_share": 0.0},
-    "only boundary samples near the best": {"near_share": 1.0},
-    "no staircase": {"staircase": 0.0},
-    "no undoing in epochs": {"undo_pays": 0.0},
-    "no proposals in epochs": {"epoch_patience": 0.0},
-}
 CONDITIONS: dict[str, tuple[bool, dict[str, Any], dict[str, dict[str, Any]]]] = {
     "quick": (False, {"effort": "quick", "max_calls": 300}, SURROGATE | EXPERTS_AND_PORTFOLIO),
     "quick-dataset": (True, {"effort": "quick", "max_calls": 300}, SURROGATE | EXPERTS_AND_PORTFOLIO),
-    "thorough": (False, {"effort": "thorough", "max_calls": 400}, EXPLORATION | SURROGATE),
+    "thorough": (False, {"effort": "thorough", "max_calls": 400}, SURROGATE),
 }
 """The conditions: whether the training cohort is given, the options, and the parts that are switched off."""
 SLOW = ("graph2vec", "sub2vec", "polynomial SVM", "polynomial SVM, one class", "random forest", "random network")

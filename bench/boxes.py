@@ -54,8 +54,8 @@ class Box:
 COHORTS: Mapping[str, Callable[[], cg.GraphDataset]] = {
     "built-in": cg.make_cohort,
     "asd": lambda: cg.load_dataset("asd", root=real_data()),
-    "built-in-204": lambda: cg.make_cohort(204, seed=21, contrast=0.3),
-    "built-in-60": lambda: cg.make_cohort(60, seed=22, density=0.15),
+    "built-in-204": lambda: cg.make_cohort(204, seed=41, contrast=0.3),
+    "built-in-60": lambda: cg.make_cohort(60, seed=42, density=0.15),
     "adhd": lambda: cg.load_dataset("adhd", root=real_data()),
 }
 

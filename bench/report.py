@@ -25,7 +25,7 @@ from bench.boxes import DEVELOPMENT, REPORT, Box, cohort, model, people
 from bench.references import reference_distances
 from countergraph.search.options import SearchOptions
 
-N_PEOPLE, N_REFERENCE = 45, 12
+N_PEOPLE, N_REFERENCE, PEOPLE_SEED = 45, 12, 3
 CHECKPOINTS = (50, 100, 200, 500, 1000, 2000)
 PERCENTILES = (10, 25, 50, 75, 90)
 HAS_EFFORT = "effort" in {each.name for each in fields(SearchOptions)}
@@ -49,7 +49,7 @@ RUNS: Sequence[tuple[str, str, bool, dict[str, Any]]] = (
 def rows(box: Box) -> list[dict[str, Any]]:
     """Run all methods on one box."""
     data, black_box = cohort(box.cohort), model(box)
-    chosen = people(data, N_PEOPLE)
+    chosen = people(data, N_PEOPLE, PEOPLE_SEED)
     possible = reference_distances(box, black_box, chosen.edges[:N_REFERENCE]) if HAS_EFFORT else None
     found = []
     for name, method, uses_data, options in RUNS:

@@ -201,11 +201,13 @@ class Request:
         index, run = self.job_position(number)
         limits, (best, label, trace) = record.limits, record.valid_found
         flips = None if best is None else np.sort(best)
-        changed = None if flips is None or not self.weighted else record.problem.network.alternatives[flips]
+        alternatives = record.problem.network.alternatives if self.weighted and record.known_problem else None
+        changed = None if flips is None or alternatives is None else alternatives[flips]
         result = Counterfactual(
             original=self.values[index],
             flips=flips,
             changed_values=changed,
+            alternatives=alternatives,
             original_label=record.label,
             counterfactual_label=label,
             calls_by_phase=dict(record.calls),

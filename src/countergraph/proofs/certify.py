@@ -11,11 +11,12 @@ import numpy as np
 
 from countergraph.errors import InputError, TooManyCallsError, check_integers
 from countergraph.finding.request import oracle_of
-from countergraph.graphs.pairs import Bits, Label
+from countergraph.graphs.pairs import Label, Values
 from countergraph.oracle.oracle import Oracle
-from countergraph.proofs.optimum import optimal_counterfactual, white_box
+from countergraph.proofs.optimum import optimal_flips, white_box
 from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
+from countergraph.search.network import Network
 from countergraph.search.protocol import NO_FLIPS, Flips, is_counterfactual_class
 
 BATCH_BYTES = 64 * 2**20
@@ -52,6 +53,8 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
         raise InputError("certify takes a counterfactual, but this search found none")
     if result.limited and radius:
         raise TooManyCallsError("a radius cannot be proven for a counterfactual under constraints; use radius=0")
+    if radius and result.weighted and result.alternatives is None:
+        raise InputError("a radius needs the alternative values of all pairs, which saved results do not contain")
     oracle = oracle_of(black_box)
     before, after = _classify(oracle, result, [NO_FLIPS, result.flips])
     if before != result.original_label or not _is_counterfactual(result, after):
@@ -85,7 +88,10 @@ def _with_optimum(result: Counterfactual, optimum: tuple[Flips, Label], calls: i
     proven = Certificate(minimal=True, radius=flips.size - 1, optimal=True, calls=calls)
     if flips.size == result.distance:
         return replace(result, certificate=proven)
-    return replace(result, flips=flips, counterfactual_label=label, moves=(), certificate=proven)
+    changed = None if result.alternatives is None else result.alternatives[flips]
+    return replace(
+        result, flips=flips, changed_values=changed, counterfactual_label=label, moves=(), certificate=proven
+    )
 
 
 def _none_is_counterfactual(oracle: Oracle, result: Counterfactual, sets: Iterator[tuple[int, ...]]) -> bool:
@@ -123,11 +129,23 @@ def _batches(sets: Iterator[tuple[int, ...]], n_pairs: int) -> Iterator[list[Fli
 def _classify(oracle: Oracle, result: Counterfactual, candidates: list[Flips]) -> list[Label]:
     if not candidates:
         return []
-    batch: Bits = np.repeat(result.original[None], len(candidates), axis=0)
+    batch: Values = np.repeat(result.original[None], len(candidates), axis=0)
+    alternatives = _alternatives(result)
     for row, flips in zip(batch, candidates, strict=True):
-        row[flips] ^= True
+        row[flips] = alternatives[flips]
     labels: list[Label] = oracle.classify(batch, result.classes, [result.subject_key] * len(batch)).tolist()
     return labels
+
+
+def _alternatives(result: Counterfactual) -> Values:
+    """Return the value of each pair if it is changed; only that of the changed pairs if the others are unknown."""
+    if not result.weighted:
+        return ~result.original
+    if result.alternatives is not None:
+        return result.alternatives
+    alternatives = result.original.copy()
+    alternatives[result.flips] = result.changed_values
+    return alternatives
 
 
 def _is_counterfactual(result: Counterfactual, label: Label) -> bool:
@@ -139,7 +157,9 @@ def _optimum(oracle: Oracle, result: Counterfactual) -> tuple[Flips, Label] | No
     """Return the closest counterfactual of a linear black box, if its answer agrees; None for other black boxes."""
     if white_box(oracle) is None:
         return None
-    flips = optimal_counterfactual(oracle, result.original).flips
+    if result.weighted and result.alternatives is None:
+        return None
+    flips = optimal_flips(oracle, Network(result.original, _alternatives(result)))
     if flips is None or result.flips is None or flips.size > result.flips.size:
         return None
     [label] = _classify(oracle, result, [flips])

@@ -8,11 +8,15 @@ from numpy.typing import ArrayLike
 from countergraph.classifiers.linear_form import LinearInEdges, linear_form
 from countergraph.classifiers.model import Model
 from countergraph.errors import InputError
-from countergraph.graphs.pairs import as_edge_vector, snap_to_zero
+from countergraph.finding.alternatives import Alternatives
+from countergraph.graphs.dataset import GraphDataset
+from countergraph.graphs.pairs import Floats, Values, as_value_vector
 from countergraph.oracle.oracle import Oracle
 from countergraph.results.certificate import NOTHING_PROVEN, Certificate
 from countergraph.results.counterfactual import Counterfactual
-from countergraph.search.optimum import closest_crossing
+from countergraph.search.network import Network
+from countergraph.search.optimum import closest_crossing, linear_score
+from countergraph.search.protocol import Flips
 
 
 def white_box(black_box: object) -> LinearInEdges | None:
@@ -23,37 +27,66 @@ def white_box(black_box: object) -> LinearInEdges | None:
     return linear_form(black_box.estimator if isinstance(black_box, Model) else black_box)
 
 
-def optimal_counterfactual(rule: object, graph: ArrayLike) -> Counterfactual:
-    """Return a closest counterfactual of a classifier that is linear in the edges: no other has fewer changes.
+def optimal_flips(rule: object, network: Network) -> Flips | None:
+    """Return the fewest flips that change the class of a network, for a classifier that is linear in the values."""
+    return closest_crossing(network, *_coefficients(_linear(rule), network.values))
 
-    Parameters
-    ----------
-    rule
-        A `LinearRule`, a linear scikit-learn classifier on edge vectors, or `ContrastSubgraphs` with a linear one.
-    graph
-        An adjacency matrix (n, n) or an edge vector (pairs,).
-    """
+
+def _linear(rule: object) -> LinearInEdges:
     linear = white_box(rule)
     if linear is None:
         raise InputError(
             f"the optimum is known only for two-class classifiers that are linear in the edges; {rule!r} is not one"
         )
-    edges = as_edge_vector(graph)
+    return linear
+
+
+def _coefficients(linear: LinearInEdges, values: Values) -> tuple[Floats, float]:
     coefficients, intercept = np.asarray(linear.coef_).ravel(), float(np.asarray(linear.intercept_).ravel()[0])
-    if coefficients.size != edges.size:
-        raise InputError(f"the classifier has {coefficients.size} pairs, but the graph has {edges.size}")
-    flips = closest_crossing(edges, coefficients, intercept)
-    positive = snap_to_zero(coefficients[edges].sum() + intercept, coefficients) > 0
+    if coefficients.size != values.size:
+        raise InputError(f"the classifier has {coefficients.size} pairs, but the graph has {values.size}")
+    return coefficients, intercept
+
+
+def optimal_counterfactual(
+    rule: object,
+    graph: ArrayLike,
+    dataset: GraphDataset | None = None,
+    change: str | ArrayLike | None = None,
+) -> Counterfactual:
+    """Return a closest counterfactual of a classifier that is linear in the edges: no other has fewer changes.
+
+    Parameters
+    ----------
+    rule
+        A `LinearRule`, a linear scikit-learn classifier on edge vectors, also at the end of a pipeline of affine steps
+        (scalers, PCA, feature selection), or `ContrastSubgraphs` with a linear one.
+    graph
+        A matrix (n, n) or a vector (pairs,) of a graph or of a weighted network.
+    dataset, change
+        For weighted networks: the reference cohort, and the value that a pair takes if it is changed (see
+        `SearchOptions`).
+    """
+    linear, values = _linear(rule), as_value_vector(graph)
+    coefficients, intercept = _coefficients(linear, values)
+    positive = linear_score(values, coefficients, intercept) > 0
     oracle = rule if isinstance(rule, Oracle) else None
     inner = rule if oracle is None else oracle.black_box
     low, high = np.asarray(linear.classes_).tolist()
     if oracle is not None and oracle.meanings:
         low, high = oracle.meanings[low], oracle.meanings[high]
     names = None if oracle is None else oracle.classes
+    own = high if positive else low
+    label = names.index(own) if names is not None and own in names else own
+    network = Network(values, Alternatives(change, values[None], dataset, None).of(0, label))
+    flips = closest_crossing(network, coefficients, intercept)
+    weighted = network.weighted and flips is not None
     return Counterfactual(
-        original=edges,
+        original=values,
         flips=flips,
-        original_label=high if positive else low,
+        changed_values=network.alternatives[flips] if weighted else None,
+        alternatives=network.alternatives if network.weighted else None,
+        original_label=own,
         counterfactual_label=None if flips is None else low if positive else high,
         calls_by_phase={},
         method="optimum",

@@ -73,6 +73,8 @@ class Counterfactual(Plottable):
     """Why no counterfactual was found, if more is known than ``stopped``."""
     changed_values: Values | None = None
     """The values of the changed pairs in the counterfactual of a weighted network; None for a graph."""
+    alternatives: Values | None = field(default=None, repr=False)
+    """The value that each pair takes if it is changed, for weighted networks; not part of saved results."""
 
     @property
     def found(self) -> bool:

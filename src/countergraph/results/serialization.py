@@ -6,17 +6,18 @@ import base64
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import Indices, pair_count, pair_position, pairs_at
+from countergraph.graphs.pairs import Indices, Values, pair_count, pair_position, pairs_at
 from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
 from countergraph.results.vocabulary import Move
 
-FORMAT = "countergraph-counterfactual/3"
-OLD_FORMAT = "countergraph-counterfactual/2"
-"""The format of versions 0.8 and 0.9: the keys of the classes hold labels, not names."""
+FORMAT = "countergraph-counterfactual/4"
+OLD_FORMATS = ("countergraph-counterfactual/2", "countergraph-counterfactual/3")
+"""The formats of earlier versions, for graphs only; in the first, the keys of the classes hold labels, not names."""
 
 
 def to_dict(result: Counterfactual) -> dict[str, Any]:
@@ -40,11 +41,7 @@ def to_dict(result: Counterfactual) -> dict[str, Any]:
         "classes": None if result.classes is None else list(result.classes),
         "added": [list(pair) for pair in result.added],
         "removed": [list(pair) for pair in result.removed],
-        "connections": [
-            {"change": change, "first": result.roi_name(i), "second": result.roi_name(j)}
-            for change, pairs in (("added", result.added), ("removed", result.removed))
-            for i, j in pairs
-        ],
+        "connections": _connections(result),
         "calls": result.calls,
         "calls_by_phase": dict(result.calls_by_phase),
         "trace": [list(point) for point in result.trace],
@@ -56,20 +53,35 @@ def to_dict(result: Counterfactual) -> dict[str, Any]:
         "certificate": result.certificate.to_dict(),
         "sentence": result.sentence,
         "n_regions": result.n_rois,
-        "original": base64.b64encode(np.packbits(result.original).tobytes()).decode(),
+        "weighted": result.weighted,
+        "original": _encode(result.original if result.weighted else np.packbits(result.original)),
+        "changed_values": None if result.changed_values is None else _encode(result.changed_values),
     }
+
+
+def _connections(result: Counterfactual) -> list[dict[str, Any]]:
+    """Return the changed connections by the names of their ROIs, with the values of a weighted network."""
+    names = ("strengthened", "weakened") if result.weighted else ("added", "removed")
+    connections = []
+    for change, pairs in zip(names, (result.added, result.removed), strict=True):
+        for i, j in pairs:
+            connection: dict[str, Any] = {"change": change, "first": result.roi_name(i), "second": result.roi_name(j)}
+            if result.weighted and result.values is not None:
+                position = pair_position(i, j, result.n_rois)
+                connection |= {"before": float(result.original[position]), "after": float(result.values[position])}
+            connections.append(connection)
+    return connections
 
 
 def from_dict(plain: dict[str, Any], atlas: Atlas | None = None) -> Counterfactual:
     """Make a result from plain values."""
-    if plain.get("format") not in (FORMAT, OLD_FORMAT):
+    if plain.get("format") not in (FORMAT, *OLD_FORMATS):
         raise InputError(f"the format of a result must be {FORMAT!r}, not {plain.get('format')!r}")
-    kind = "class" if plain["format"] == OLD_FORMAT else "label"
-    n = plain["n_regions"]
-    packed = np.frombuffer(base64.b64decode(plain["original"]), dtype=np.uint8)
+    kind = "class" if plain["format"] == OLD_FORMATS[0] else "label"
+    n, changed = plain["n_regions"], plain.get("changed_values")
     positions = [int(pair_position(i, j, n)) for i, j in [*plain["added"], *plain["removed"]]]
     return Counterfactual(
-        original=np.unpackbits(packed, count=pair_count(n)).astype(np.bool_),
+        original=_original(plain, pair_count(n)),
         flips=np.array(sorted(positions), dtype=np.intp) if plain["found"] else None,
         original_label=plain[f"original_{kind}"],
         counterfactual_label=plain[f"counterfactual_{kind}"],
@@ -91,7 +103,26 @@ def from_dict(plain: dict[str, Any], atlas: Atlas | None = None) -> Counterfactu
         cost=plain["cost"],
         certificate=Certificate.from_dict(plain["certificate"]),
         why=plain.get("why", ""),
+        changed_values=None if changed is None else _decode(changed, np.float32),
     )
+
+
+def _original(plain: dict[str, Any], n_pairs: int) -> Values:
+    if not plain.get("weighted", False):
+        return np.unpackbits(_decode(plain["original"], np.uint8), count=n_pairs).astype(np.bool_)
+    values = _decode(plain["original"], np.float32)
+    if values.size != n_pairs:
+        raise InputError(f"a result must have a value for each of {n_pairs} pairs, not {values.size}")
+    return values
+
+
+def _encode(values: NDArray[Any]) -> str:
+    """Return the bytes of an array as text, in little-endian order."""
+    return base64.b64encode(values.astype(values.dtype.newbyteorder("<")).tobytes()).decode()
+
+
+def _decode(text: str, dtype: type[np.generic]) -> NDArray[Any]:
+    return np.frombuffer(base64.b64decode(text), dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype)
 
 
 def _ends(flips: Indices, n_rois: int) -> list[list[int]]:

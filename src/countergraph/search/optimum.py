@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from countergraph.graphs.pairs import Bits, Floats, snap_to_zero
+from countergraph.graphs.pairs import Floats, Values, snap_to_zero
+from countergraph.search.network import Network
 from countergraph.search.protocol import Flips
 
 
-def closest_crossing(graph: Bits, coefficients: Floats, intercept: float) -> Flips | None:
-    """Return the fewest flips that move ``graph @ coefficients + intercept`` across 0, or None if there are none.
+def linear_score(values: Values, coefficients: Floats, intercept: float) -> float:
+    """Return ``values @ coefficients + intercept``; 0 if it differs from 0 only by rounding errors."""
+    total = coefficients[values].sum() if values.dtype == np.bool_ else values.astype(np.float64) @ coefficients
+    return float(snap_to_zero(total + intercept, coefficients))
+
+
+def closest_crossing(network: Network, coefficients: Floats, intercept: float) -> Flips | None:
+    """Return the fewest flips that move ``values @ coefficients + intercept`` across 0, or None if there are none.
 
     A score above 0 is one class, a score of at most 0 the other. Each flip changes the score by a fixed amount that
     does not depend on the other flips. So the flips with the largest effect are the optimum; ties go to the first pair.
     """
-    score = float(snap_to_zero(coefficients[graph].sum() + intercept, coefficients))
-    effects = np.where(graph, -coefficients, coefficients)
+    score = linear_score(network.values, coefficients, intercept)
+    effects = network.differences * coefficients
     gains = -effects if score > 0 else effects
     helpful = np.flatnonzero(gains > 0)
     order = helpful[np.argsort(-gains[helpful], kind="stable")]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from countergraph.graphs.pairs import Bits, digests
+from countergraph.graphs.pairs import Values, digests
 from countergraph.oracle.answers import Labels, Scored
 from countergraph.search.driver import Classify
 from countergraph.store.setting import Setting
@@ -27,7 +27,7 @@ class Replay:
         self.stored = store.answers(setting, run)
         self.calls = 0
 
-    def __call__(self, batch: Bits, numbers: Sequence[int]) -> Labels | Scored:
+    def __call__(self, batch: Values, numbers: Sequence[int]) -> Labels | Scored:
         """Return the answers for a batch of graphs; ``numbers`` are the numbers of their jobs."""
         graphs = digests(batch)
         known = self.stored[self.calls : self.calls + len(graphs)]

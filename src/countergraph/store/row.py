@@ -45,6 +45,8 @@ class Row(NamedTuple):
     minimal: bool = False
     radius: int = 0
     optimal: bool = False
+    changed_values: bytes | None = None
+    """The values of the changed pairs of a weighted network."""
 
     @classmethod
     def of(cls, result: Counterfactual, graph: int) -> Self:
@@ -65,13 +67,14 @@ class Row(NamedTuple):
             result.certificate.minimal,
             result.certificate.radius,
             result.certificate.optimal,
+            None if result.changed_values is None else result.changed_values.astype("<f4").tobytes(),
         )
 
     def unpack(self, setting: Setting, data: GraphDataset, classes: tuple[str, ...] | None = None) -> Counterfactual:
         """Return the result; ``classes`` are the names of the classes, if they are not those of the cohort."""
         flips = None if self.flips is None else unpack_numbers(self.flips)
         return Counterfactual(
-            original=data.edges[self.graph],
+            original=data.values[self.graph],
             flips=flips,
             original_label=self.original_class,
             counterfactual_label=self.counterfactual_class,
@@ -90,6 +93,9 @@ class Row(NamedTuple):
             cost=self.cost,
             certificate=Certificate(bool(self.minimal), self.radius, bool(self.optimal)),
             why=self.why,
+            changed_values=None
+            if self.changed_values is None
+            else np.frombuffer(self.changed_values, dtype="<f4").astype(np.float32),
         )
 
     def _moves(self, setting: Setting, data: GraphDataset, flips: Indices | None) -> tuple[Move, ...]:

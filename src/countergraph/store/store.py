@@ -70,6 +70,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE searches ADD COLUMN optimal INTEGER NOT NULL DEFAULT 0",
     ),
     ("ALTER TABLE settings RENAME COLUMN asked TO options",),
+    ("ALTER TABLE searches ADD COLUMN changed_values BLOB",),
 )
 
 

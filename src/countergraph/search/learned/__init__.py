@@ -22,10 +22,10 @@ The steps of a search:
    each remaining change was tried separately (delta debugging, Zeller & Hildebrandt 2002).
 3. *Explore*, unless ``effort="quick"``: boundary sampling. Classify random candidates that the surrogate predicts to be
    at the decision boundary: each answer is one bit about the unknown weights (1-bit compressed sensing, Plan &
-   Vershynin 2013; compare HopSkipJump, Chen et al. 2020). A staircase rule (Cornsweet 1962) keeps half of the answers
-   positive. After each epoch, classify the shortest prefix by gain that is predicted to change the class. All searches
-   of a run sample for each other, so a cohort learns thousands of weights, a single graph mainly the ROI effects.
-   Exploration ends when the recent epochs gained less than the effort demands, or when the budget is spent.
+   Vershynin 2013; compare HopSkipJump, Chen et al. 2020). After each epoch, classify the shortest prefix by gain that
+   is predicted to change the class. All searches of a run sample for each other, so a cohort learns thousands of
+   weights, a single graph mainly the ROI effects. Exploration ends when the recent epochs gained less than the effort
+   demands, or when the budget is spent.
 4. *Finish*: wait until all other searches are finished, then follow the final surrogate.
 5. If the pairs have costs and the result has more changes than ``most`` allows: minimise the number, then the cost.
 6. If the number of all closer candidates is within the remaining budget, classify all of them, smallest first.

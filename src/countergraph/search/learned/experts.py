@@ -14,7 +14,7 @@ import numpy as np
 from countergraph.graphs.pairs import Floats, pair_ends, sum_at_rois
 from countergraph.search.learned.directions import DEGREE_COUNTS, DEGREES, Embedding
 from countergraph.search.learned.state import LearnedTask
-from countergraph.search.parts.mutations import drop_random, restart_random
+from countergraph.search.parts.mutations import restart_random
 from countergraph.search.parts.orders import largest_gains, random_order
 from countergraph.search.parts.sampling import weighted_shuffle
 from countergraph.search.protocol import NO_FLIPS, Flips, Task
@@ -95,11 +95,6 @@ def shuffled(task: LearnedTask, best: Flips | None) -> Flips:
     return random_order(task) if best is None else restart_random(task, best)
 
 
-def dropped(task: LearnedTask, best: Flips | None) -> Flips:
-    """Undo random changes of the best, at most half of them."""
-    return NO_FLIPS if best is None else drop_random(task, best)
-
-
 def destroy_and_repair(task: LearnedTask, best: Flips | None) -> Flips:
     """Undo some changes, random ones or those of smallest gain, and add one less: those of largest gain."""
     if best is None:
@@ -150,7 +145,6 @@ EXPERTS: dict[str, Expert] = {
         more_degree_contrast,
         less_degree_contrast,
         destroy_and_repair,
-        dropped,
         shuffled,
     )
 }

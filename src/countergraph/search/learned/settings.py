@@ -75,20 +75,10 @@ class LearnedSettings:
     epoch_share: float = 0.1
     min_epoch: int = 10
     """The number of boundary samples of an epoch, relative to the calls so far; and at least."""
-    undo_pays: float = 0.95
-    """Undoing is repeated in the next epochs if it reduces the cost to less than this share."""
-    epoch_patience: float = 2.0
-    """The number of failed proposals in a row that end an epoch."""
     pool_factors: tuple[float, float] = (2.0, 60.0)
     """Boundary samples are drawn from the n flips of largest gain; n / changes of the best is between these factors."""
     own_pool_factors: tuple[float, float] = (1.0, 4.0)
     """The same for a graph without data: it cannot learn about many pairs."""
-    near_share: float = 0.3
-    """The share of boundary samples that are drawn around the best counterfactual."""
-    near_sizes: tuple[int, int] = (60, 300)
-    """The number of random flips of such a sample."""
-    staircase: float = 0.3
-    """The step of the threshold after each boundary sample, relative to the threshold (staircase method)."""
     grace_epochs: int = 10
     """The number of epochs before exploration may end."""
     standard: ExplorationLimits = STANDARD

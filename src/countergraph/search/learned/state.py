@@ -183,8 +183,6 @@ class Guide:
         """The values, and their changes by the flips; standardised if the network is weighted."""
         self.limits, self.uses_scores = task.limits, uses_scores
         self.n_calls = 0
-        self.shift = 0.0
-        """How far boundary samples go beyond the predicted decision boundary, relative to the threshold."""
         self._number: int | None = None
         self._classified = set[int]()
 
@@ -213,10 +211,10 @@ class Guide:
         self.state.surrogate.update()
         return self._per_cost(self.state.surrogate.gains(number))
 
-    def margins(self, order: Flips, shift: float = 0.0) -> Floats:
+    def margins(self, order: Flips) -> Floats:
         """Return the predicted margin of each prefix of an order; if positive, it is predicted to change the class."""
         surrogate, number = self.state.surrogate, self.number
-        return np.cumsum(surrogate.gains(number)[order]) - (1 + shift) * surrogate.threshold(number)
+        return np.cumsum(surrogate.gains(number)[order]) - surrogate.threshold(number)
 
     def stds(self) -> Floats:
         """Return the standard deviation of each gain."""

@@ -22,7 +22,7 @@ MAX_OTHERS = 3
 MAX_START = 21_845
 """The maximum length of an order of the start, the eighth prefix size: longer orders need too much memory."""
 RESERVED_PER_CHANGE, RESERVED = 2, 10
-"""The calls that exploration leaves for following, proposing and undoing: per change of the best, and in addition."""
+"""The calls that exploration leaves for following and undoing: per change of the best, and in addition."""
 REPEATS_PER_FAILURE = 10
 """A proposal that was classified before counts as one failure divided by this number."""
 
@@ -140,13 +140,12 @@ def undo(task: LearnedTask, flips: Flips) -> Part:
 def explore(task: LearnedTask, best: Flips) -> Part:
     """Boundary sampling: learn the surrogate near the decision boundary, and follow it, as long as this pays off.
 
-    An epoch consists of boundary samples, the candidate that the surrogate predicts, and a few proposals; a success is
-    followed by undoing, if this takes no more calls than the samples and saved enough changes last time. Exploration
-    ends when the recent epochs of all searches have gained too little, or when the budget is needed for undoing.
+    An epoch consists of boundary samples and the candidate that the surrogate predicts then. Exploration ends when the
+    recent epochs of all searches have gained too little, or when the rest of the budget is needed for undoing.
     """
     guide, settings, state = task.guide, task.settings, task.guide.state
     limits = settings.thorough if task.options.effort == "thorough" else settings.standard
-    epoch, undo_pays, undone = 0, True, best
+    epoch, first = 0, best
     while best.size >= limits.min_changes and task.limits.max_changes_below(best):
         remaining = task.max_calls - guide.n_calls - RESERVED_PER_CHANGE * best.size - RESERVED
         n_samples = min(max(settings.min_epoch, int(settings.epoch_share * guide.n_calls)), remaining)
@@ -154,42 +153,27 @@ def explore(task: LearnedTask, best: Flips) -> Part:
         if n_samples <= 0 or (epoch >= settings.grace_epochs and gained_little):
             break
         for _ in range(n_samples):
-            flipped = (yield Ask(boundary_sample(task, best))).flipped
-            guide.shift += -settings.staircase if flipped else settings.staircase
+            yield Ask(boundary_sample(task, best))
         before = task.limits.cost(best)
         best = yield from follow(task, best)
-        best = yield from improve(task, best, settings.epoch_patience)
-        if undo_pays and best is not undone and best.size <= n_samples:
-            after = undone = yield from undo(task, best)
-            undo_pays, best = task.limits.cost(after) <= settings.undo_pays * task.limits.cost(best), after
         state.epochs[epoch] += 1
         state.gains[epoch] += 1 - task.limits.cost(best) / before
         epoch += 1
-    return best if best is undone else (yield from undo(task, best))
+    return best if best is first else (yield from undo(task, best))
 
 
 def boundary_sample(task: LearnedTask, best: Flips) -> Flips:
-    """Return a random candidate that is predicted to be at the decision boundary.
-
-    It consists of random flips among those of largest gain; or of random flips and a random part of the best.
-    """
-    guide, rng, settings = task.guide, task.rng, task.settings
-    gains = guide.gains()
-    if rng.random() < settings.near_share:
-        n_random = int(rng.integers(*settings.near_sizes, endpoint=True))
-        others = np.setdiff1d(rng.integers(0, gains.size, n_random), best)
-        order, at_least = np.concatenate([others, rng.permutation(best)]), others.size
-    else:
-        factors = settings.own_pool_factors if task.is_uninformed else settings.pool_factors
-        low, high = (factor * best.size for factor in factors)
-        pool_size = min(int(np.exp(rng.uniform(np.log(low), np.log(max(low, high))))), gains.size - 1)
-        losses = -gains if task.limits.allowed is None else np.where(task.limits.allowed, -gains, np.inf)
-        order, at_least = rng.permutation(np.argpartition(losses, pool_size)[:pool_size]), 1
+    """Return random flips among those of largest gain, as many as are predicted to reach the decision boundary."""
+    rng, gains = task.rng, task.guide.gains()
+    factors = task.settings.own_pool_factors if task.is_uninformed else task.settings.pool_factors
+    low, high = (factor * best.size for factor in factors)
+    pool_size = min(int(np.exp(rng.uniform(np.log(low), np.log(max(low, high))))), gains.size - 1)
+    losses = -gains if task.limits.allowed is None else np.where(task.limits.allowed, -gains, np.inf)
+    order = rng.permutation(np.argpartition(losses, pool_size)[:pool_size])
     if task.limits.allowed is not None:
-        at_least = max(1, int(task.limits.allowed[order[:at_least]].sum()))
         order = order[task.limits.allowed[order]]
-    positive = guide.margins(order, guide.shift)[at_least - 1 :] > 0
-    return order[: at_least + int(positive.argmax())] if positive.any() else order
+    positive = task.guide.margins(order) > 0
+    return order[: 1 + int(positive.argmax())] if positive.any() else order
 
 
 def follow(task: LearnedTask, best: Flips) -> Part:
