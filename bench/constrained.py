@@ -13,6 +13,7 @@ import countergraph as cg
 from bench.data import real_data
 from countergraph.classifiers.linear_rule import LinearRule
 from countergraph.classifiers.published_rules import load_published_rule
+from countergraph.search.network import Network
 
 STEP = 5
 """Every fifth graph is also searched as a single graph, and in a small joint run."""
@@ -25,7 +26,7 @@ def optimum(rule: LinearRule, graph: NDArray[np.bool_], constraints: cg.Constrai
     """Return the minimum cost of a counterfactual within the constraints; infinity if there is none."""
     weights, score = rule.coef_[0], float(graph @ rule.coef_[0] + rule.intercept_[0])
     gains = np.where(graph, -weights, weights) * (1 if score <= 0 else -1)
-    limits = constraints.limits(graph, None, None)
+    limits = constraints.limits(Network.of_graph(graph), None, None)
     pools = [limits.pool(graph, present) for present in (True, False)]
     if limits.keep_edges:
         best = [np.sort(gains[pool])[::-1] for pool in pools]

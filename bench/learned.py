@@ -26,6 +26,7 @@ from countergraph.errors import InputError
 from countergraph.graphs.pairs import pair_count
 from countergraph.search.learned.settings import DEFAULT_SETTINGS
 from countergraph.search.learned.surrogate import Surrogate
+from countergraph.search.network import Network
 from countergraph.search.parts.orders import largest_gains
 
 METHODS = ("ofs+obs", "dfs+dbs", "bisect+ddmin", "bisect+ddmin+evolve", "learned")
@@ -106,7 +107,7 @@ def learning_cost() -> None:
         surrogate, weights = Surrogate(n_pairs, DEFAULT_SETTINGS), rng.normal(size=n_pairs)
         graphs = rng.random((50, n_pairs)) < 0.1
         for graph in graphs:
-            surrogate.add_graph(graph, 0, 0, 1, np.zeros(n_pairs))
+            surrogate.add_graph(Network.of_graph(graph).differences, 0, 0, 1, np.zeros(n_pairs))
         for i in range(5000):
             flips = rng.choice(n_pairs, 100, replace=False)
             signs = np.where(graphs[i % 50][flips], -1, 1)

@@ -96,3 +96,8 @@ def learned_task(
     """Return the task of a learned search of a single graph of class 0."""
     task = Task(Network.of_graph(graph), 0, cg.SearchOptions(**options), np.random.default_rng(seed), reference, limits)
     return LearnedState(graph.size, reference, constants).join(task, None)
+
+
+def changes_of(graph: np.ndarray) -> np.ndarray:
+    """Return the change of the value of each pair by its flip: 1 for an addition, -1 for a removal."""
+    return Network.of_graph(graph).differences

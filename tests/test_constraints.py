@@ -15,6 +15,7 @@ from countergraph.errors import InputError, NotFoundError
 from countergraph.graphs.pairs import pair_ends, pairs_at, to_adjacency
 from countergraph.results.vocabulary import vocabulary
 from countergraph.results.wording import between_networks, moves_sentence
+from countergraph.search.network import Network
 from tests.conftest import random_graphs
 
 N = 6
@@ -103,7 +104,7 @@ def test_constraints_are_never_violated(method: str, seed: int, constraints: cg.
         check(constraints, result)
         assert box(to_adjacency(result.edges)[None])[0] == result.counterfactual_label != result.original_label
         if constraints.cost is not None:
-            costs = constraints.limits(result.original, ATLAS, data).costs
+            costs = constraints.limits(Network.of_graph(result.original), ATLAS, data).costs
             assert costs is not None
             assert result.cost == pytest.approx(costs[result.flips].sum())
     assert all(each.calls <= 60 * (1 + method.count("+")) for each in results)
@@ -376,7 +377,7 @@ def test_moves_tries_additions_and_removals() -> None:
 def test_between_an_roi_and_a_network() -> None:
     data, _ = small_data(1, 2)
     constraints = cg.Constraints(between=[("r0", "back")])
-    allowed = constraints.limits(data.edges[0], ATLAS, data).allowed
+    allowed = constraints.limits(Network.of_graph(data.edges[0]), ATLAS, data).allowed
     assert allowed is not None
     ends = {frozenset(pair) for pair in pairs_at(np.flatnonzero(allowed), N)}
     assert ends == {

@@ -21,10 +21,10 @@ from countergraph.search.learned.directions import (
 from countergraph.search.learned.portfolio import Portfolio
 from countergraph.search.learned.settings import DEFAULT_SETTINGS
 from countergraph.search.learned.state import LearnedState
-from countergraph.search.parts.orders import largest_gains
 from countergraph.search.network import Network
+from countergraph.search.parts.orders import largest_gains
 from countergraph.search.protocol import Reference, Task
-from tests.conftest import random_graphs
+from tests.conftest import changes_of, random_graphs
 from tests.test_surrogate import N_PAIRS, N_ROIS, SETTINGS, random_weights, seeds
 
 
@@ -75,8 +75,9 @@ def test_weights_of_neighbours_decrease_with_the_distance(seed: int, n_graphs: i
 def test_the_neighbour_direction_ignores_the_graph_itself() -> None:
     graphs = random_graphs(8, N_ROIS, seed=2)
     wanted = np.arange(8) >= 5
-    direction = neighbour_direction(graphs[0], graphs, wanted, ~wanted)
-    np.testing.assert_allclose(direction, neighbour_direction(graphs[0], graphs[1:], wanted[1:], ~wanted[1:]))
+    direction = neighbour_direction(graphs[0], changes_of(graphs[0]), graphs, wanted, ~wanted)
+    without_itself = neighbour_direction(graphs[0], changes_of(graphs[0]), graphs[1:], wanted[1:], ~wanted[1:])
+    np.testing.assert_allclose(direction, without_itself)
     for pair in range(N_PAIRS):
         if (graphs[wanted, pair] != graphs[0, pair]).all() and (graphs[1:5, pair] == graphs[0, pair]).all():
             assert direction[pair] == pytest.approx(1)

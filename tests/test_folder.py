@@ -49,7 +49,7 @@ def test_folder_with_one_subfolder_per_class(folder: Path) -> None:
 def test_weighted_matrices_are_binarized(folder: Path) -> None:
     weights = np.triu(np.random.default_rng(0).normal(size=(6, 6)), 1)
     write(folder / "a" / "s1.txt", weights + weights.T + np.eye(6))
-    with pytest.raises(FileError, match=r"s1\.txt: the matrix must contain only 0 and 1"):
+    with pytest.raises(FileError, match=r"s1\.txt: contains other values than 0 and 1, but .* only 0 and 1"):
         cg.load_dataset(folder)
     data = cg.load_dataset(folder, binarize="density:0.05")
     assert data.edges[2].sum() == 1
@@ -64,8 +64,7 @@ def test_weighted_matrices_are_binarized(folder: Path) -> None:
         (np.triu(np.ones((6, 6)), 1), "is not symmetric"),
         (np.full((6, 6), np.nan), "not finite"),
         (np.full((6, 6), np.inf), "not finite"),
-        (MATRICES[0] * 3, "only 0 and 1, but contains 3"),
-        (MATRICES[0] + 2 * np.eye(6), "the diagonal of the matrix must be 0 or 1"),
+        (MATRICES[0] * 3, "contains other values than 0 and 1"),
         (np.zeros((7, 7)), "has 7 ROIs"),
     ],
 )

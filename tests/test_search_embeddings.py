@@ -23,7 +23,7 @@ from countergraph.search.learned.directions import (
 )
 from countergraph.search.learned.steps import _first_success
 from countergraph.search.protocol import Answer, Ask
-from tests.conftest import learned_task, random_graphs
+from tests.conftest import changes_of, learned_task, random_graphs
 
 N_ROIS, N_PAIRS = 12, 66
 COMPONENTS = ComponentEmbedding(principal_directions(random_graphs(9, N_ROIS, seed=99)))
@@ -41,7 +41,7 @@ def test_the_state_after_flips_is_that_of_the_changed_graph(embedding: Embedding
     graph, flips = random_graphs(1, N_ROIS, seed=seed)[0], np.random.default_rng(seed).permutation(N_PAIRS)[:n_flips]
     after, state = graph.copy(), embedding.state(graph)
     after[flips] ^= True
-    vector = embedding.vector(embedding.state_after(graph, state, flips))
+    vector = embedding.vector(embedding.state_after(changes_of(graph), state, flips))
     assert np.allclose(vector, vector_of(embedding, after), atol=1e-4)
     assert (state == embedding.state(graph)).all(), "the state before the flips is not modified"
 
@@ -55,7 +55,9 @@ def test_a_gain_is_the_effect_of_one_flip(embedding: Embedding, seed: int, pair:
     after = graph.copy()
     after[pair] ^= True
     effect = (vector_of(embedding, after) - vector_of(embedding, graph)) @ direction
-    assert embedding.gains(graph, embedding.state(graph), direction)[pair] == pytest.approx(effect, abs=1e-4)
+    assert embedding.gains(changes_of(graph), embedding.state(graph), direction)[pair] == pytest.approx(
+        effect, abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("embedding", [DEGREES, DEGREE_COUNTS])
@@ -82,14 +84,17 @@ def test_a_path_contains_each_allowed_pair_at_most_once(embedding: Embedding, se
     graph, allowed = random_graphs(1, N_ROIS, seed=seed)[0], rng.random(N_PAIRS) < 0.7
     known = np.array([vector_of(embedding, each) for each in random_graphs(8, N_ROIS, seed=seed + 1, density=0.6)])
     wanted = np.arange(8) % 2 == 0
+    changes = changes_of(graph)
     flips = path_to_neighbours(
-        embedding, graph, known, wanted, ~wanted, size, lambda gains: np.where(allowed, gains, 0.0)
+        embedding, graph, changes, known, wanted, ~wanted, size, lambda gains: np.where(allowed, gains, 0.0)
     )
     assert flips.size <= size
     assert np.unique(flips).size == flips.size
     assert allowed[flips].all()
     none_wanted = np.zeros(8, dtype=bool)
-    assert path_to_neighbours(embedding, graph, known, none_wanted, ~wanted, size, lambda gains: gains).size == 0
+    assert (
+        path_to_neighbours(embedding, graph, changes, known, none_wanted, ~wanted, size, lambda gains: gains).size == 0
+    )
 
 
 @all_embeddings
@@ -97,7 +102,7 @@ def test_a_path_approaches_the_wanted_graphs(embedding: Embedding) -> None:
     graph, far = random_graphs(1, N_ROIS, seed=0, density=0.2)[0], random_graphs(6, N_ROIS, seed=1, density=0.7)
     known = np.array([vector_of(embedding, each) for each in [*far, graph]])
     wanted = np.arange(7) < 6
-    flips = path_to_neighbours(embedding, graph, known, wanted, ~wanted, 10, lambda gains: gains)
+    flips = path_to_neighbours(embedding, graph, changes_of(graph), known, wanted, ~wanted, 10, lambda gains: gains)
     after = graph.copy()
     after[flips] ^= True
     distances = [np.linalg.norm(known[:6].mean(axis=0) - vector_of(embedding, each)) for each in (graph, after)]

@@ -16,7 +16,7 @@ from countergraph.search.learned.state import LearnedState
 from countergraph.search.learned.surrogate import Surrogate
 from countergraph.search.network import Network
 from countergraph.search.protocol import Task
-from tests.conftest import random_graphs
+from tests.conftest import changes_of, random_graphs
 
 seeds = st.integers(0, 9999)
 SETTINGS = replace(DEFAULT_SETTINGS, first_fit=0.0, refit_growth=1.0, refit_after=1)
@@ -39,7 +39,7 @@ class Simulation:
 
     def add_graph(self, graph: np.ndarray) -> int:
         label = int(self.margin(graph) > 0)
-        return self.surrogate.add_graph(graph, label, 0, 1 - 2 * label, np.zeros(graph.size))
+        return self.surrogate.add_graph(changes_of(graph), label, 0, 1 - 2 * label, np.zeros(graph.size))
 
     def margin(self, graph: np.ndarray) -> float:
         return float(graph @ self.weights - self.threshold)
@@ -175,7 +175,7 @@ def test_additions_and_removals_have_different_effects() -> None:
     surrogate.set_directions([])
     graphs = random_graphs(6, N_ROIS, seed=1, density=0.5)
     for number, graph in enumerate(graphs):
-        surrogate.add_graph(graph, number % 2, 0, 1 - 2 * (number % 2), np.zeros(N_PAIRS))
+        surrogate.add_graph(changes_of(graph), number % 2, 0, 1 - 2 * (number % 2), np.zeros(N_PAIRS))
     for _ in range(400):
         number, flips = int(rng.integers(6)), rng.permutation(N_PAIRS)[:20]
         surrogate.learn(number, flips, bool((~graphs[number][flips]).sum() > 10))
@@ -266,7 +266,7 @@ def test_the_first_fit_waits_for_a_number_of_answers_per_graph() -> None:
     settings = replace(SETTINGS, first_fit=8.0, refit_after=0)
     surrogate = Surrogate(N_PAIRS, settings)
     for graph in random_graphs(2, N_ROIS, 0):
-        surrogate.add_graph(graph, 0, 0, 1, np.zeros(N_PAIRS))
+        surrogate.add_graph(changes_of(graph), 0, 0, 1, np.zeros(N_PAIRS))
     for number in range(16):
         assert np.isnan(surrogate.threshold(0)), f"after {number} answers"
         surrogate.learn(number % 2, np.array([number]), number % 3 == 0)

@@ -160,6 +160,12 @@ def _read_networks(paths: list[Path], binarize: str | None, atlas: Atlas | None)
                 f"{path}: has {len(matrix)} ROIs, but {paths[0].name} has {roi_count(networks[0].values.size)}; "
                 "all matrices must have the same number of ROIs"
             )
+        if networks and (network.measure == "edge") != (networks[0].measure == "edge"):
+            weighted, graph = (path, paths[0]) if networks[0].measure == "edge" else (paths[0], path)
+            raise FileError(
+                f"{weighted}: contains other values than 0 and 1, but {graph.name} only 0 and 1; all matrices must be "
+                "graphs or all weighted (binarize= converts them)"
+            )
         networks.append(network)
         if names is not None:
             names_by_path[path] = names

@@ -195,9 +195,7 @@ class Guide:
             vector, sign = self.state.class_vector(self.label if self.target is None else self.target)
             sign = sign if self.target is None else -sign
             group = self.state.group(self.label, self.target)
-            self._number = self.state.surrogate.add_graph(
-                self.network.decreases, self.changes, group, vector, sign, direction
-            )
+            self._number = self.state.surrogate.add_graph(self.changes, group, vector, sign, direction)
         return self._number
 
     @property

@@ -97,15 +97,13 @@ class Surrogate:
             self._expert_weights = self._expert_prior()
         self._version += 1
 
-    def add_graph(self, decreases: Bits, changes: Values, group: int, vector: int, sign: int, direction: Floats) -> int:
+    def add_graph(self, changes: Values, group: int, vector: int, sign: int, direction: Floats) -> int:
         """Add a graph and return its number.
 
         Parameters
         ----------
-        decreases
-            Which flips are removals; for a graph, its edges.
         changes
-            The change of the value of each pair by its flip; for a graph, 1 or -1.
+            The change of the value of each pair by its flip; for a graph, 1 for an addition and -1 for a removal.
         group
             The graphs of one group have the same class and target.
         vector, sign
@@ -113,8 +111,8 @@ class Surrogate:
         direction
             The gain of each flip in the graph's own expert direction.
         """
-        changes = (sign * changes).astype(changes.dtype)
-        self._graphs.append(_Graph(decreases, group, vector, changes, direction.astype(np.float16)))
+        signed = (sign * changes).astype(changes.dtype)
+        self._graphs.append(_Graph(changes < 0, group, vector, signed, direction.astype(np.float16)))
         return len(self._graphs) - 1
 
     def learn(self, graph: int, flips: Indices, flipped: bool, log_odds: float | None = None) -> None:
