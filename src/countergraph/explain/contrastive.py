@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from countergraph.errors import InputError
@@ -17,7 +18,8 @@ def changes(result: Counterfactual, data: GraphDataset | None = None) -> pd.Data
     result
         A counterfactual. If the search found none, the table is empty.
     data
-        If given, the table has an additional column for each class: the share of its graphs with the connection.
+        If given, the table has an additional column for each class: the share of its graphs with the connection, or
+        the mean of its weighted networks.
 
     Returns
     -------
@@ -29,8 +31,9 @@ def changes(result: Counterfactual, data: GraphDataset | None = None) -> pd.Data
         raise InputError(f"result and data must have the same ROIs: result has {result.n_rois}, data has {data.n_rois}")
     table = result.changes
     if data is not None and result.flips is not None:
-        removed = result.original[result.flips]
+        removed = result.decreased
         order = [*result.flips[removed], *result.flips[~removed]]
-        for name, shares in zip(data.classes, data.edge_frequencies, strict=True):
-            table[f"share of {name}"] = shares[order]
+        for label, name in enumerate(data.classes):
+            means = data.values[data.labels == label][:, order].mean(axis=0)
+            table[f"{'mean' if data.weighted else 'share'} of {name}"] = means.astype(np.float64)
     return table

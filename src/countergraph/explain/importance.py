@@ -59,6 +59,11 @@ class GlobalExplanation(Plottable):
         """The atlas of the results; numbered ROIs if they have none."""
         return self.results[0].atlas or Atlas.numbered(self.n_rois)
 
+    @property
+    def change_names(self) -> tuple[str, str]:
+        """The words for a decrease and an increase: removed and added, or weakened and strengthened."""
+        return self.results[0].change_names
+
     @cached_property
     def counters(self) -> Floats:
         """Number of changes, shape (classes, 2, pairs); the second axis is (added, removed)."""
@@ -66,7 +71,7 @@ class GlobalExplanation(Plottable):
         for each in self.results.found:
             assert each.flips is not None
             assert isinstance(each.original_label, int)
-            removed = each.original[each.flips]
+            removed = each.decreased
             counters[each.original_label, 0, each.flips[~removed]] += 1
             counters[each.original_label, 1, each.flips[removed]] += 1
         return counters
@@ -172,7 +177,7 @@ class GlobalExplanation(Plottable):
         added = np.zeros(self.counters.shape[-1])
         for each in self.results.found:
             if each.counterfactual_label == label and each.flips is not None:
-                added[each.flips[~each.original[each.flips]]] += 1
+                added[each.flips[~each.decreased]] += 1
         return self.by_network(added, normalised), self.by_network(self.counters[label, 1], normalised)
 
     @cached_property

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from countergraph.errors import InputError
 from countergraph.finding.find import find_counterfactuals
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Floats, Indices, pairs_at
+from countergraph.graphs.pairs import Bits, Floats, Indices, pairs_at
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.results.plottable import Plottable
 from countergraph.results.wording import count
@@ -108,7 +108,7 @@ class LocalExplanation(Plottable):
         ends = pairs_at(pairs, example.n_rois)
         frame = pd.DataFrame(
             {
-                "change": np.where(example.original[pairs], "removed", "added"),
+                "change": np.where(self._decreases(pairs), *example.change_names),
                 "first": [example.roi_name(i) for i, _ in ends],
                 "second": [example.roi_name(j) for _, j in ends],
                 "count": changes.sum(axis=0).astype(int),
@@ -120,6 +120,14 @@ class LocalExplanation(Plottable):
             }
         )
         return frame.sort_values("share", ascending=False, kind="stable").reset_index(drop=True)
+
+    def _decreases(self, pairs: Indices) -> Bits:
+        """Return which of some changed pairs are removed or weakened; a pair has the same direction in all results."""
+        directions: dict[int, bool] = {}
+        for each in self.results.found:
+            assert each.flips is not None
+            directions.update(zip(each.flips.tolist(), each.decreased.tolist(), strict=True))
+        return np.array([directions[pair] for pair in pairs.tolist()], dtype=np.bool_)
 
     @cached_property
     def stability(self) -> float:
@@ -140,7 +148,8 @@ class LocalExplanation(Plottable):
 
     def top(self, k: int = 6) -> pd.DataFrame:
         """Return the ``k`` pairs most often removed and the ``k`` most often added, as in Figure 8 of the paper."""
-        return pd.concat([self.table[self.table["change"] == change].head(k) for change in ("removed", "added")])
+        names = self.example.change_names
+        return pd.concat([self.table[self.table["change"] == change].head(k) for change in names])
 
     @property
     def caption(self) -> str:

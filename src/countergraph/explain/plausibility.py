@@ -43,6 +43,8 @@ def plausibility(results: Counterfactuals | Counterfactual, data: GraphDataset) 
         - ``degree change``: largest change of the degree of an ROI.
     """
     selected = [results] if isinstance(results, Counterfactual) else list(results)
+    if data.weighted or any(each.weighted for each in selected):
+        raise InputError("plausibility is not available for weighted networks yet")
     if any(each.original.size != data.edges.shape[1] for each in selected):
         raise InputError(f"results and data must have the same ROIs; data has {data.n_rois}")
     names = [(each.subject, each.run) for each in selected]

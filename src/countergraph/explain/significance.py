@@ -61,7 +61,7 @@ def changes_by_graph(results: Counterfactuals) -> list[GraphChanges]:
 
 
 def _graph_changes(runs: list[Counterfactual]) -> GraphChanges:
-    graph = runs[0].original
+    graph = runs[0].decreases
     pairs, counts = np.unique(
         np.concatenate([each.flips for each in runs if each.flips is not None]), return_counts=True
     )

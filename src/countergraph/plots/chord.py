@@ -47,8 +47,9 @@ def plot_chord(explanation: GlobalExplanation, axes: Axes | None = None, k: int 
             ends.append((next_angle[network], next_angle[network] + unit * ribbon.count))
             next_angle[network] = ends[-1][1]
         axes.add_patch(PathPatch(_ribbon(*ends), facecolor=ribbon.color, alpha=0.55, linewidth=0))
-    axes.text(-1.55, -1.45, "removed", color=REMOVED, fontsize=11, ha="left", weight="bold")
-    axes.text(-1.55, -1.36, "added", color=ADDED, fontsize=11, ha="left", weight="bold")
+    fewer, more = explanation.change_names
+    axes.text(-1.55, -1.45, fewer, color=REMOVED, fontsize=11, ha="left", weight="bold")
+    axes.text(-1.55, -1.36, more, color=ADDED, fontsize=11, ha="left", weight="bold")
     return axes
 
 

@@ -34,8 +34,8 @@ def plot_counterfactual(result: Counterfactual, axes: Axes | None = None) -> Axe
         _draw_matrix(axes.inset_axes(MATRIX), scene)
     else:
         draw_scene(axes, scene, THREE_VIEWS)
-    kept, removed, added = scene.layers
-    handles = [Line2D([], [], color=layer.color, lw=2.5, label=layer.name) for layer in (removed, added, kept)]
+    layers = sorted(scene.layers, key=lambda layer: layer.background)
+    handles = [Line2D([], [], color=layer.color, lw=2.5, label=layer.name) for layer in layers]
     axes.legend(handles=handles, loc="lower center", ncols=3, frameon=False, fontsize=11)
     return axes
 

@@ -51,7 +51,8 @@ def plot_heatmaps(explanation: GlobalExplanation, axes: Axes | None = None, norm
             side = axes.inset_axes(((label + bar) / count, 0.3, 0.018 / count, 0.54))
             colors = figure_of(axes).colorbar(ScalarMappable(scale, cmap), cax=side)
             colors.ax.tick_params(labelsize=7)
-            change = "added\nto other\nclasses" if cmap == ADDED_MAP else "removed\nfrom this\nclass"
+            fewer, more = explanation.change_names
+            change = f"{more}\nin other\nclasses" if cmap == ADDED_MAP else f"{fewer}\nin this\nclass"
             colors.ax.set_title(change, fontsize=7, color=TEXT)
         size, names = len(shown), [label_text(explanation.network_names[each]) for each in shown]
         font_size = min(8, 200 / size)

@@ -11,7 +11,12 @@ from countergraph.plots.brain import MAX_LABEL_LENGTH, draw_scene
 from countergraph.plots.scene import scene_of
 from countergraph.plots.style import COLORS, TEXT, label_text, panel_axes
 
-TITLES = {"removed": "Removed (presence matters)", "added": "Added (absence matters)"}
+TITLES = {
+    "removed": "Removed (presence matters)",
+    "added": "Added (absence matters)",
+    "weakened": "Weakened",
+    "strengthened": "Strengthened",
+}
 
 
 def plot_local(explanation: LocalExplanation, axes: Axes | None = None, k: int = 6) -> Axes:
@@ -21,7 +26,7 @@ def plot_local(explanation: LocalExplanation, axes: Axes | None = None, k: int =
     name, count = example.class_name(example.original_label), len(explanation.results.found)
     title = f"{label_text(example.subject)} (classified as {label_text(str(name))}): changes in {count} counterfactuals"
     axes.text(0.5, 0.96, title, ha="center", va="center", fontsize=14, color=TEXT, transform=axes.transAxes)
-    for change, bottom in (("removed", 0.54), ("added", 0.1)):
+    for change, bottom in zip(example.change_names, (0.54, 0.1), strict=True):
         bars = axes.inset_axes((0.79, bottom, 0.2, 0.34))
         _draw_bars(bars, top[top["change"] == change], change, float(top["high"].max()))
     draw_scene(axes, scene_of(explanation, k), {"z": (0.14, 0.06, 0.27, 0.84)})

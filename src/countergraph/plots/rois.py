@@ -38,7 +38,7 @@ def plot_roi_strip(
     rows, n = values.shape
     axes = plot_axes(axes, 14, 1.1 + 0.5 * rows)
     image = axes.imshow(values, cmap="Greys", aspect="auto", interpolation="nearest")
-    changes = [f"{label_text(name)} ({'added' if name.endswith('+') else 'removed'})" for name in names]
+    changes = [f"{label_text(name)} ({explanation.change_names[name.endswith('+')]})" for name in names]
     axes.set_yticks(range(rows), changes, fontsize=9)
     totals = values.sum(axis=0)
     rois = np.sort(np.argsort(-totals, kind="stable")[: min(labelled, np.count_nonzero(totals))])
@@ -74,9 +74,10 @@ def plot_roi_bars(explanation: GlobalExplanation, axes: Axes | None = None, k: i
     axes = plot_axes(axes, 7, 1.2 + 0.26 * len(importance))
     rois = [explanation.atlas.index(str(name)) for name in importance.index]
     added, removed = explanation.roi_counters[0::2].sum(axis=0), explanation.roi_counters[1::2].sum(axis=0)
+    fewer, more = explanation.change_names
     positions = np.arange(len(rois))[::-1]
-    axes.barh(positions, removed[rois], color=REMOVED, height=0.7, label="removed")
-    axes.barh(positions, added[rois], left=removed[rois], color=ADDED, height=0.7, label="added")
+    axes.barh(positions, removed[rois], color=REMOVED, height=0.7, label=fewer)
+    axes.barh(positions, added[rois], left=removed[rois], color=ADDED, height=0.7, label=more)
     axes.set_yticks(positions, [label_text(str(name)) for name in importance.index], fontsize=8)
     axes.set_xlabel("number of changes at the ROI, over all counterfactuals", fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)

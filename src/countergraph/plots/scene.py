@@ -12,9 +12,10 @@ from countergraph.errors import InputError
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.local import LocalExplanation
 from countergraph.graphs.atlas import Atlas
-from countergraph.graphs.pairs import Floats, pair_ends, pairs_at
+from countergraph.graphs.pairs import Floats, pair_ends, pair_position, pairs_at
 from countergraph.plots.style import ADDED, COLORS, KEPT, REMOVED
 from countergraph.results.counterfactual import Counterfactual
+from countergraph.results.wording import format_value
 
 Pair = tuple[int, int]
 LINE_WIDTH = 2.2
@@ -78,12 +79,14 @@ def scene_of(explanation: object, k: int = 6) -> Scene:
 def _(explanation: Counterfactual, k: int = 6) -> Scene:
     n = explanation.n_rois
     removed, added = explanation.removed, explanation.added
-    kept = sorted(set(pairs_at(np.flatnonzero(explanation.original), n)) - set(removed))
-    layers = (
-        Edges(kept, KEPT, f"{len(kept)} kept", background=True),
-        Edges(removed, REMOVED, f"{len(removed)} removed"),
-        Edges(added, ADDED, f"{len(added)} added"),
+    fewer, more = explanation.change_names
+    layers: tuple[Edges, ...] = (
+        Edges(removed, REMOVED, f"{len(removed)} {fewer}", notes=_values(explanation, removed)),
+        Edges(added, ADDED, f"{len(added)} {more}", notes=_values(explanation, added)),
     )
+    if not explanation.weighted:  # nearly all pairs of a weighted network have a value
+        kept = sorted(set(pairs_at(np.flatnonzero(explanation.original), n)) - set(removed))
+        layers = (Edges(kept, KEPT, f"{len(kept)} kept", background=True), *layers)
     return Scene(explanation.atlas or Atlas.numbered(n), layers, _relative_degree(removed + added, n))
 
 
@@ -91,8 +94,8 @@ def _(explanation: Counterfactual, k: int = 6) -> Scene:
 def _(explanation: LocalExplanation, k: int = 6) -> Scene:
     top, example = explanation.top(k), explanation.example
     layers = []
-    for change, color in COLORS.items():
-        rows = top[top["change"] == change]
+    for change in example.change_names:
+        color, rows = COLORS[change], top[top["change"] == change]
         pairs = _pairs(rows["i"].to_numpy(), rows["j"].to_numpy())
         widths = (1 + 6 * rows["share"] / top["share"].max()).tolist()
         notes = [f"{change} in {share:.0%} of the counterfactuals" for share in rows["share"]]
@@ -108,9 +111,10 @@ def _(explanation: GlobalExplanation, k: int = 6) -> Scene:
     added, removed = explanation.counters.sum(axis=0)
     largest = max(added.max(), removed.max())
     layers = []
+    fewer, more = explanation.change_names
     for change, color, counts in (
-        ("removed", REMOVED, np.where(removed > added, removed, 0)),
-        ("added", ADDED, np.where(removed > added, 0, added)),
+        (fewer, REMOVED, np.where(removed > added, removed, 0)),
+        (more, ADDED, np.where(removed > added, 0, added)),
     ):
         rows = [int(row) for row in np.argsort(-counts, kind="stable")[:k] if counts[row] > 0]
         widths = [1 + 6 * counts[row] / largest for row in rows]
@@ -120,6 +124,14 @@ def _(explanation: GlobalExplanation, k: int = 6) -> Scene:
     importance = explanation.roi_importance.to_numpy()
     notes = [f"{value:.0f} changes" for value in importance]
     return Scene(explanation.atlas, tuple(layers), importance / importance.max(), notes)
+
+
+def _values(result: Counterfactual, pairs: Sequence[Pair]) -> list[str]:
+    """Return the values of some changed pairs, before and after, as hover texts; empty for a graph."""
+    if not result.weighted or result.values is None:
+        return []
+    positions = [int(pair_position(*pair, result.n_rois)) for pair in pairs]
+    return [f"{format_value(result.original[k])} → {format_value(result.values[k])}" for k in positions]
 
 
 def _pairs(first: np.ndarray, second: np.ndarray) -> list[Pair]:

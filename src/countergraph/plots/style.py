@@ -15,7 +15,7 @@ REMOVED = "#c1272d"
 ADDED = "#0b5fa5"
 KEPT = "#8c8c8c"
 TEXT = "#222222"
-COLORS = {"removed": REMOVED, "added": ADDED}
+COLORS = {"removed": REMOVED, "added": ADDED, "weakened": REMOVED, "strengthened": ADDED}
 DPI = 150
 MAX_LABEL_LENGTH = 60
 """Default maximum length of a label; longer labels are shortened in the middle."""

@@ -71,6 +71,11 @@ def make_report(
     subjects = [subjects] if isinstance(subjects, str) else subjects
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # raises for an unknown name before the first search
+    if data.weighted:
+        raise InputError(
+            "reports of weighted networks are not available yet: use find_counterfactuals, and GlobalExplanation and "
+            "LocalExplanation of its results"
+        )
     chosen = make_options(method, options, runs=DEFAULT_RUNS)
     began = time.monotonic()
 

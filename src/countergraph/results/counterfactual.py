@@ -153,6 +153,23 @@ class Counterfactual(Plottable):
         before = self.original[NO_PAIRS if self.flips is None else self.flips]
         return np.asarray(before if self.changed_values is None else self.changed_values < before, dtype=np.bool_)
 
+    @property
+    def decreases(self) -> Bits:
+        """Which of all pairs are removed or weakened if they are changed."""
+        if not self.weighted:
+            return np.asarray(self.original, dtype=np.bool_)
+        if self.alternatives is None:
+            raise InputError(
+                "this needs the alternative values of all pairs, which saved results of weighted networks do not "
+                "contain: search again"
+            )
+        return np.asarray(self.alternatives < self.original)
+
+    @property
+    def change_names(self) -> tuple[str, str]:
+        """The words for a decrease and an increase."""
+        return ("weakened", "strengthened") if self.weighted else ("removed", "added")
+
     @cached_property
     def values(self) -> Values | None:
         """The values of the pairs in the counterfactual; None if no counterfactual was found."""

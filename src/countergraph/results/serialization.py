@@ -61,9 +61,8 @@ def to_dict(result: Counterfactual) -> dict[str, Any]:
 
 def _connections(result: Counterfactual) -> list[dict[str, Any]]:
     """Return the changed connections by the names of their ROIs, with the values of a weighted network."""
-    names = ("strengthened", "weakened") if result.weighted else ("added", "removed")
     connections = []
-    for change, pairs in zip(names, (result.added, result.removed), strict=True):
+    for change, pairs in zip(result.change_names[::-1], (result.added, result.removed), strict=True):
         for i, j in pairs:
             connection: dict[str, Any] = {"change": change, "first": result.roi_name(i), "second": result.roi_name(j)}
             if result.weighted and result.values is not None:

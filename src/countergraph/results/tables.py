@@ -14,8 +14,7 @@ from countergraph.results.counterfactual import Counterfactual
 def changes_table(result: Counterfactual) -> pd.DataFrame:
     """Return one row per changed connection, removed ones first."""
     rows = []
-    names = ("weakened", "strengthened") if result.weighted else ("removed", "added")
-    for change, pairs in zip(names, (result.removed, result.added), strict=True):
+    for change, pairs in zip(result.change_names, (result.removed, result.added), strict=True):
         for i, j in pairs:
             row: dict[str, object] = {"change": change, "first": result.roi_name(i), "second": result.roi_name(j)}
             if result.weighted and result.values is not None:
