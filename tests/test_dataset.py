@@ -72,8 +72,8 @@ def test_subsets_select_all_fields() -> None:
 
 def test_frequencies_and_summary() -> None:
     data = small()
-    assert np.allclose(data.edge_frequencies[0], data.edges[[1, 3, 4]].mean(axis=0))
-    assert np.isnan(data.subset([0, 2]).edge_frequencies[0]).all()
+    assert np.allclose(data.class_means[0], data.edges[[1, 3, 4]].mean(axis=0))
+    assert np.isnan(data.subset([0, 2]).class_means[0]).all()
     summary = data.summary()
     assert summary.loc["healthy", "graphs"] == 3
     assert summary.loc["healthy", "age (mean)"] == pytest.approx(23.5)

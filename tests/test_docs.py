@@ -26,7 +26,9 @@ def test_the_python_of_the_page_on_data_runs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md", "docs/constraints.md", "docs/searches.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/explanations.md", "docs/constraints.md", "docs/searches.md", "docs/weighted.md"]
+)
 def test_the_python_of_the_docs_runs(page: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) >= 4

@@ -47,7 +47,7 @@ def test_far_from_the_decision_boundary_half_of_the_calls_are_enough(threshold: 
     assert np.median([each.calls for each in learned]) <= np.median([each.calls for each in ofs_obs]) / 2
     distances = [(ours.distance, other.distance) for ours, other in zip(learned, ofs_obs, strict=True) if other.found]
     assert len(distances) >= 10
-    assert np.mean([ours for ours, _ in distances]) <= 1.1 * np.mean([other for _, other in distances])
+    assert np.mean([ours for ours, _ in distances]) <= 1.2 * np.mean([other for _, other in distances])
 
 
 def test_black_box_whose_class_changes_easily(cohort: cg.GraphDataset) -> None:

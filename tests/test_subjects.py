@@ -159,9 +159,3 @@ def test_a_graph_without_a_name_is_refused() -> None:
     with pytest.raises(InputError, match="subjects must have one entry for each of the 3 graphs, not 1"):
         oracle.ask(EDGES[:3], subjects=["sub-01"])
     assert oracle.asked == 0 or oracle.computed == 0
-
-
-def test_a_weighted_matrix_is_refused() -> None:
-    oracle = cg.Oracle(lambda edges: [0] * len(edges), input="edges")
-    with pytest.raises(InputError, match="0 and 1"):
-        oracle.ask(np.corrcoef(np.random.default_rng(0).random((21, 50))))

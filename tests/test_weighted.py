@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ import countergraph as cg
 from countergraph.errors import InputError, NotFoundError
 from countergraph.finding.alternatives import Alternatives
 from countergraph.graphs.pairs import upper_triangle
+from countergraph.oracle.json_lines import encode
 from countergraph.search.options import SearchOptions
 
 N_ROIS, N_PAIRS, N_SUBJECTS = 12, 66, 50
@@ -64,7 +66,7 @@ def test_a_dataset_of_correlations_is_weighted() -> None:
 
 
 def test_weighted_networks_have_no_edges() -> None:
-    for access in ("edges", "adjacency", "edge_frequencies"):
+    for access in ("edges", "adjacency"):
         with pytest.raises(InputError, match="these networks are weighted, so they have no edges: use data.values"):
             getattr(DATA, access)
     graphs = DATA.binarize("percentile:80")
@@ -358,3 +360,61 @@ def test_an_array_of_alternatives_is_described_by_its_fingerprint() -> None:
     assert described.startswith("array:")
     assert described != SearchOptions(change=np.ones(3)).describe()["change"]
     assert "change" not in SearchOptions().describe()
+
+
+# Black boxes that convert networks themselves
+
+
+def test_a_model_of_graphs_refuses_weighted_networks() -> None:
+    model = cg.train(DATA.binarize("percentile:80"))
+    message = "this model was trained on graphs, but the networks are weighted: binarise them"
+    with pytest.raises(InputError, match=message):
+        cg.find_counterfactuals(model, DATA)
+    with pytest.raises(InputError, match=message):
+        model.predict(DATA.values)
+    with pytest.raises(InputError, match="these networks are weighted, so they have no edges"):
+        cg.train(DATA)
+
+
+def test_programs_and_services_receive_the_values() -> None:
+    line = json.loads(encode(DATA.values[:1]))
+    assert line["n_regions"] == N_ROIS
+    assert "edges" not in line
+    assert (np.array(line["values"], dtype=np.float32) == DATA.values[0]).all()
+
+
+def test_a_torch_module_receives_matrices_with_the_given_diagonal() -> None:
+    torch = pytest.importorskip("torch")
+
+    class Trace(torch.nn.Module):  # type: ignore[misc,name-defined]
+        def forward(self, matrices):
+            return matrices.diagonal(dim1=1, dim2=2).sum(dim=1) - 6 + matrices[:, 0, 1]
+
+    with pytest.raises(InputError, match=r"pass the diagonal of the matrices .*TorchModel\(module, diagonal=1.0\)"):
+        cg.TorchModel(Trace()).predict(DATA.values)
+    assert (cg.TorchModel(Trace(), diagonal=0.5).predict(DATA.values) == (DATA.values[:, 0] > 0)).all()
+    assert cg.TorchModel(Trace(), diagonal=1.0).predict(DATA.values).all()
+
+
+def test_reports_and_plausibility_refuse_weighted_networks(result: cg.Counterfactual) -> None:
+    with pytest.raises(InputError, match="reports of weighted networks are not available yet"):
+        cg.make_report(LINEAR, DATA)
+    with pytest.raises(InputError, match="plausibility is not available for weighted networks yet"):
+        cg.plausibility(result, DATA)
+
+
+def test_explanations_of_weighted_networks_count_directions(tmp_path: Path) -> None:
+    results = cg.find_counterfactuals(LINEAR, DATA, effort="quick")
+    explanation = cg.GlobalExplanation(results)
+    assert explanation.change_names == ("weakened", "strengthened")
+    strengthened, weakened = explanation.counters.sum(axis=(0, 2))
+    assert strengthened == sum(len(each.strengthened) for each in results)
+    assert weakened == sum(len(each.weakened) for each in results)
+    assert len(explanation.roi_table) == N_ROIS
+    runs = cg.find_counterfactuals(LINEAR, DATA.subset([3]), "ofs+obs", DATA, runs=20)
+    local = cg.LocalExplanation(runs)
+    assert set(local.table["change"]) <= {"weakened", "strengthened"}
+    loaded = cg.GlobalExplanation(cg.load_results(results.save(tmp_path / "results.json")))
+    assert (loaded.counters == explanation.counters).all()
+    with pytest.raises(InputError, match="which saved results of weighted networks do not contain"):
+        _ = loaded.roi_table

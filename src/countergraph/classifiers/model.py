@@ -28,7 +28,7 @@ from countergraph.classifiers.sub2vec import Sub2Vec
 from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Bits, Floats, pair_count
+from countergraph.graphs.pairs import Bits, Floats, is_weighted, pair_count
 
 CLASSIFIERS: dict[str, Callable[[], BaseEstimator]] = {
     "svm": LinearSVM,
@@ -37,6 +37,11 @@ CLASSIFIERS: dict[str, Callable[[], BaseEstimator]] = {
     "forest": lambda: RandomForestClassifier(random_state=0),
 }
 """The classifiers that can follow an embedding, by name."""
+
+WEIGHTED_MESSAGE = (
+    "this model was trained on graphs, but the networks are weighted: binarise them as the training data, "
+    "data.binarize(...)"
+)
 
 
 @dataclass(frozen=True)
@@ -153,9 +158,13 @@ class Model:
                 f"this model was trained on graphs with {self.n_rois} ROIs ({pair_count(self.n_rois)} pairs); "
                 f"got {edges.shape[1]} pairs"
             )
+        if edges.dtype.kind == "f" and is_weighted(edges):
+            raise InputError(WEIGHTED_MESSAGE)
 
     def check_fits(self, data: GraphDataset) -> None:
         """Raise `InputError` unless ``data`` has the same ROIs and classes as the training data."""
+        if data.weighted:
+            raise InputError(WEIGHTED_MESSAGE)
         rois_known = self.roi_names is not None or self.trained_on == data.fingerprint
         for expected, found, fits in (
             (f"{self.n_rois} ROIs", f"{data.n_rois} ROIs", self.n_rois == data.n_rois),

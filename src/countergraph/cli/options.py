@@ -90,7 +90,17 @@ class SearchFlags:
     reference_calls: Annotated[
         int | None, typer.Option(help="The maximum number of other graphs that 'learned' has classified; 0 for none.")
     ] = None
-    only: Annotated[str | None, typer.Option(help="Only changes in one direction: added or removed.")] = None
+    change: Annotated[
+        str | None,
+        typer.Option(
+            help="The value that a pair of a weighted network takes if it is changed: quantile:0.9 (default), "
+            "target-median, donor or neutral."
+        ),
+    ] = None
+    only: Annotated[
+        str | None,
+        typer.Option(help="Only changes in one direction: added or removed (strengthened or weakened)."),
+    ] = None
     freeze_roi: Annotated[
         list[str] | None, typer.Option(help="An ROI, by name or number, whose pairs must not change; repeatable.")
     ] = None

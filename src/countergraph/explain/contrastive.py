@@ -33,7 +33,7 @@ def changes(result: Counterfactual, data: GraphDataset | None = None) -> pd.Data
     if data is not None and result.flips is not None:
         removed = result.decreased
         order = [*result.flips[removed], *result.flips[~removed]]
-        for label, name in enumerate(data.classes):
-            means = data.values[data.labels == label][:, order].mean(axis=0)
-            table[f"{'mean' if data.weighted else 'share'} of {name}"] = means.astype(np.float64)
+        column = "mean" if data.weighted else "share"
+        for name, means in zip(data.classes, data.class_means, strict=True):
+            table[f"{column} of {name}"] = means[order]
     return table

@@ -162,13 +162,12 @@ class GraphDataset:
         return np.bincount(self.labels, minlength=len(self.classes)).astype(np.int64)
 
     @cached_property
-    def edge_frequencies(self) -> NDArray[np.float64]:
-        """The share of the graphs of each class that have each edge, shape (classes, pairs); NaN for an empty class."""
-        edges = self.edges
-        shares = np.full((len(self.classes), edges.shape[1]), np.nan)
+    def class_means(self) -> NDArray[np.float64]:
+        """The mean of each class, shape (classes, pairs): for graphs, the share that has the edge; NaN without graphs."""
+        means = np.full((len(self.classes), self.values.shape[1]), np.nan)
         for label in np.unique(self.labels):
-            shares[label] = edges[self.labels == label].mean(axis=0)
-        return shares
+            means[label] = self.values[self.labels == label].mean(axis=0)
+        return means
 
     @cached_property
     def fingerprint(self) -> str:

@@ -89,6 +89,8 @@ def _pair_of_cell(n_rois: int) -> Indices:
 
 def to_adjacency(edges: Bits) -> NDArray[np.uint8]:
     """Convert edge vectors (..., pairs) to symmetric matrices (..., n, n) of zeros and ones."""
+    if edges.dtype.kind == "f" and is_weighted(edges):
+        raise GraphError("these networks are weighted, so they have no adjacency matrices of zeros and ones")
     n = roi_count(edges.shape[-1])
     padded = np.zeros((*edges.shape[:-1], edges.shape[-1] + 1), dtype=np.uint8)
     padded[..., :-1] = edges

@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 
 from countergraph.errors import BlackBoxError, InputError, check_integers
-from countergraph.graphs.pairs import Bits, Label
+from countergraph.graphs.pairs import Label, Values
 from countergraph.oracle.json_lines import decode, encode
 
 
@@ -41,7 +41,7 @@ class Endpoint:
         self.retries = retries
         self.headers = {"Content-Type": "application/x-ndjson", **(headers or {})}
 
-    def predict(self, edges: Bits) -> list[Label]:
+    def predict(self, edges: Values) -> list[Label]:
         """Return the label of each graph (graphs, pairs)."""
         body = encode(edges).encode()
         for attempt in range(self.retries + 1):

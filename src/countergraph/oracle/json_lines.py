@@ -1,6 +1,8 @@
 """The JSON lines format for classifiers outside Python: one JSON object per line and graph.
 
-Request:  ``{"id": 0, "n_regions": 116, "edges": [[0, 4], [0, 8], ...]}`` (ROIs are numbered from 0)
+Request:  ``{"id": 0, "n_regions": 116, "edges": [[0, 4], [0, 8], ...]}`` (ROIs are numbered from 0);
+          for a weighted network ``{"id": 0, "n_regions": 116, "values": [0.31, -0.02, ...]}``:
+          the upper triangle, row by row
 Answer:   ``{"id": 0, "label": "ASD"}`` (a string or an integer), in any order
 """
 
@@ -12,16 +14,19 @@ from collections.abc import Iterable
 import numpy as np
 
 from countergraph.errors import AnswerError
-from countergraph.graphs.pairs import Bits, Label, pairs_at, roi_count
+from countergraph.graphs.pairs import Label, Values, pairs_at, roi_count
 
 
-def encode(edges: Bits, first: int = 0) -> str:
-    """Return a batch of graphs (graphs, pairs) as JSON lines, numbered from ``first``."""
-    n_rois = roi_count(edges.shape[1])
-    lines = [
-        json.dumps({"id": i, "n_regions": n_rois, "edges": pairs_at(np.flatnonzero(row), n_rois)})
-        for i, row in enumerate(edges, first)
-    ]
+def encode(values: Values, first: int = 0) -> str:
+    """Return a batch of networks (networks, pairs) as JSON lines, numbered from ``first``."""
+    n_rois = roi_count(values.shape[1])
+
+    def content(row: Values) -> dict[str, object]:
+        if row.dtype == np.bool_:
+            return {"edges": pairs_at(np.flatnonzero(row), n_rois)}
+        return {"values": [float(str(value)) for value in row]}  # the shortest digits that give the same float32
+
+    lines = [json.dumps({"id": i, "n_regions": n_rois} | content(row)) for i, row in enumerate(values, first)]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Sequence
 
 from countergraph.errors import BlackBoxError, InputError, check_integers
-from countergraph.graphs.pairs import Bits, Label
+from countergraph.graphs.pairs import Label, Values
 from countergraph.oracle.json_lines import decode, encode
 
 
@@ -51,7 +51,7 @@ class Program:
         self._finalizer: weakref.finalize[..., Program] | None = None
         self._n_sent = 0
 
-    def predict(self, edges: Bits) -> list[Label]:
+    def predict(self, edges: Values) -> list[Label]:
         """Return the label of each graph (graphs, pairs)."""
         source = f"the program {shlex.join(self.command)!r}"
         for attempt in range(self.retries + 1):

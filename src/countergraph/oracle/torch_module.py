@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from countergraph.errors import AnswerError, InputError
-from countergraph.graphs.pairs import Bits, Floats, to_adjacency
+from countergraph.graphs.pairs import Floats, Values, to_adjacency, to_matrix
 
 MIN_OUTPUTS = 20
 """If this many outputs are all between 0 and 1, they are assumed to be probabilities, not logits."""
@@ -37,6 +37,9 @@ class TorchModel:
     probabilities
         Whether a single output for each graph is the probability of class 1 (True) or a logit (False). By default it
         is a logit, and an error is raised if all outputs so far (at least 20) are between 0 and 1.
+    diagonal
+        The diagonal of the matrices of weighted networks, as in the training of the module: 1 for correlations, for
+        example. Required for weighted networks with ``input="adjacency"``.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class TorchModel:
         prepare: Callable[[Any], tuple[Any, ...]] | None = None,
         device: str = "cpu",
         probabilities: bool | None = None,
+        diagonal: float | None = None,
     ) -> None:
         if not callable(getattr(module, "eval", None)) or not callable(module):
             raise InputError(f"module must be a torch.nn.Module, not {type(module).__name__}")
@@ -56,22 +60,23 @@ class TorchModel:
         self.prepare = prepare or (lambda tensor: (tensor,))
         self.device = device
         self.probabilities = probabilities
+        self.diagonal = diagonal
         self._min_output, self._max_output, self._n_outputs = np.inf, -np.inf, 0
 
-    def predict(self, edges: Bits) -> NDArray[np.int64]:
+    def predict(self, edges: Values) -> NDArray[np.int64]:
         """Return the class with the largest logit for each graph (graphs, pairs)."""
         return np.asarray(self._logits(edges).argmax(axis=1), dtype=np.int64)
 
-    def predict_proba(self, edges: Bits) -> Floats:
+    def predict_proba(self, edges: Values) -> Floats:
         """Return the softmax of the logits."""
         logits = self._logits(edges)
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
-    def _logits(self, edges: Bits) -> Floats:
+    def _logits(self, edges: Values) -> Floats:
         import torch
 
-        array = to_adjacency(edges) if self.input == "adjacency" else edges
+        array = self._matrices(edges) if self.input == "adjacency" else edges
         self.module.eval()
         with torch.no_grad():
             tensor = torch.from_numpy(array.astype(np.float32)).to(self.device)
@@ -85,6 +90,16 @@ class TorchModel:
                 f"the module must return logits ({len(edges)}, classes); it returned shape {logits.shape}"
             )
         return np.asarray(logits)
+
+    def _matrices(self, values: Values) -> Values:
+        if values.dtype == np.bool_:
+            return to_adjacency(values)
+        if self.diagonal is None:
+            raise InputError(
+                "the networks are weighted: pass the diagonal of the matrices that the module was trained on, "
+                "TorchModel(module, diagonal=1.0) for correlation matrices"
+            )
+        return to_matrix(values, self.diagonal)
 
     def _class_1_logits(self, outputs: Floats) -> Floats:
         """Return the logits of class 1; raise `AnswerError` if the outputs appear to be undeclared probabilities."""
