@@ -117,7 +117,9 @@ def test_scores_reduce_calls() -> None:
     by_score = cg.find_counterfactuals(box, graphs, "learned", effort="quick", scores=True)
     optimum = np.mean([cg.optimal_counterfactual(box, graph).distance for graph in graphs])
     assert by_score.calls < 0.8 * by_class.calls
-    assert optimum <= np.mean([each.distance for each in by_score]) <= 1.02 * np.mean([each.distance for each in by_class])
+    assert (
+        optimum <= np.mean([each.distance for each in by_score]) <= 1.02 * np.mean([each.distance for each in by_class])
+    )
 
 
 def test_the_parameters_contain_scores_only_if_they_are_used(cohort: cg.GraphDataset) -> None:
