@@ -163,7 +163,7 @@ class GraphDataset:
 
     @cached_property
     def class_means(self) -> NDArray[np.float64]:
-        """The mean of each class, shape (classes, pairs): for graphs, the share with the edge. NaN for an empty class."""
+        """The mean of each class, shape (classes, pairs): for graphs, the share with the edge; NaN if it is empty."""
         means = np.full((len(self.classes), self.values.shape[1]), np.nan)
         for label in np.unique(self.labels):
             means[label] = self.values[self.labels == label].mean(axis=0)
