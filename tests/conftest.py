@@ -14,7 +14,7 @@ from countergraph.graphs.pairs import to_adjacency
 from countergraph.search.learned.settings import DEFAULT_SETTINGS, LearnedSettings
 from countergraph.search.learned.state import LearnedState, LearnedTask
 from countergraph.search.limits import NO_LIMITS, Limits
-from countergraph.search.network import Network
+from countergraph.search.network import Layout, Network
 from countergraph.search.protocol import Reference, Task
 
 settings.register_profile("countergraph", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -95,7 +95,7 @@ def learned_task(
 ) -> LearnedTask:
     """Return the task of a learned search of a single graph of class 0."""
     task = Task(Network.of_graph(graph), 0, cg.SearchOptions(**options), np.random.default_rng(seed), reference, limits)
-    return LearnedState(graph.size, reference, constants).join(task, None)
+    return LearnedState(Layout.of_pairs(graph.size), reference, constants).join(task, None)
 
 
 def changes_of(graph: np.ndarray) -> np.ndarray:

@@ -23,9 +23,7 @@ def test_results_of_a_noisy_black_box_are_confirmed(method: str, rate: float) ->
         return truth(edges) ^ (rng.random(len(edges)) < rate)
 
     results = cg.find_counterfactuals(edge_oracle(noisy), data, method).found
-    assert len(results) > (10 if method.startswith("moves") else 40), (
-        "a result that cannot be confirmed is not reported"
-    )
+    assert len(results) > 40, "a result that cannot be confirmed is not reported"
     wrong = [truth(counterfactual_batch(each))[0] == each.original_label for each in results]
     assert np.mean(wrong) <= 2 * rate, "far fewer than the wrong answers during a search"
 

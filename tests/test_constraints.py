@@ -13,8 +13,7 @@ from sklearn.svm import LinearSVC
 import countergraph as cg
 from countergraph.errors import InputError, NotFoundError
 from countergraph.graphs.pairs import pair_ends, pairs_at, to_adjacency
-from countergraph.results.vocabulary import vocabulary
-from countergraph.results.wording import between_networks, moves_sentence
+from countergraph.results.wording import between_networks
 from countergraph.search.network import Network
 from tests.conftest import random_graphs
 
@@ -98,7 +97,7 @@ def test_constraints_are_never_violated(method: str, seed: int, constraints: cg.
     try:
         results = cg.find_counterfactuals(box, data, method, k=2, max_calls=60, constraints=constraints)
     except InputError as error:
-        assert "forbid the change of every pair" in str(error) or method == "moves"  # noqa: PT017 - both are correct
+        assert "forbid the change of every pair" in str(error)  # noqa: PT017
         return
     for result in results.found:
         check(constraints, result)
@@ -246,78 +245,6 @@ def test_constraints_of_another_type_raise(cohort: cg.GraphDataset, model: cg.Mo
         cg.find_counterfactuals(lambda a: np.zeros(len(a)), same_position, constraints=cg.Constraints(cost="length"))
 
 
-# Method "moves": all changes of a move together
-
-
-def test_moves_skips_cheap_moves_with_too_many_changes() -> None:
-    graph, cost = np.zeros((7, 7), int), np.full((7, 7), 0.1)
-    for a, b in [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (5, 6)]:
-        graph[a, b] = graph[b, a] = 1
-    cost[5, 6] = cost[6, 5] = 50
-    for constraints in (cg.Constraints(most=1), cg.Constraints(most=1, cost=cost)):
-        result = cg.find_counterfactual(
-            lambda a: ((a[:, 0, 1] == 1) & (a[:, 5, 6] == 1)).astype(int), graph, "moves", constraints=constraints
-        )
-        assert result.removed == [(5, 6)]
-
-
-def test_moves_reserves_half_of_the_budget_for_combinations(cohort: cg.GraphDataset) -> None:
-    """No single move changes the class: almost all edges must be removed."""
-    graph = cohort.edges[0]
-    oracle = cg.Oracle(lambda edges: (edges.sum(axis=1) > 0.2 * graph.sum()).astype(int), input="edges")
-    moves = len(vocabulary(graph, cohort.atlas))
-    [result] = cg.find_counterfactuals(oracle, cohort.subset([0]), "moves", max_calls=moves)
-    assert result.found
-
-
-def test_moves_are_complete_and_in_the_sentence(cohort: cg.GraphDataset, model: cg.Model) -> None:
-    results = cg.find_counterfactuals(model, cohort, "moves")
-    assert results.found
-    for result in results.found:
-        assert result.moves
-        flips = np.unique(np.concatenate([move.flips for move in result.moves]))
-        np.testing.assert_array_equal(flips, result.flips)
-        for move in result.moves:
-            assert move.words.removeprefix("all connections") in result.sentence
-            assert (result.original[move.flips] == (move.change == "removed")).all()
-        assert cg.Counterfactual.from_dict(result.to_dict(), result.atlas).sentence == result.sentence
-
-
-def test_classifier_that_depends_on_one_roi_is_explained_by_that_roi() -> None:
-    """This black box depends only on the connections of r2."""
-    edges = random_graphs(1, N, 0, 0.9)
-    data = cg.GraphDataset(edges, [0], classes=("a", "b"), atlas=ATLAS)
-    [result] = cg.find_counterfactuals(lambda a: (a[:, 2].sum(axis=1) == 0).astype(int), data, "moves")
-    assert [move.words for move in result.moves] == ["all connections of r2"]
-    assert result.sentence.startswith("graph 0 is classified as a. If all connections of r2 (")
-
-
-def test_moves_tolerates_some_wrong_answers(cohort: cg.GraphDataset, model: cg.Model) -> None:
-    rng = np.random.default_rng(0)
-
-    def noisy(edges: np.ndarray) -> np.ndarray:
-        return np.asarray(model.predict(edges) ^ (rng.random(len(edges)) < 0.02))
-
-    results = cg.find_counterfactuals(cg.Oracle(noisy, input="edges"), cohort, "moves")
-    assert len(results.found) >= 20
-
-
-def test_moves_reverts_unnecessary_moves() -> None:
-    """No single move changes the class, so moves are combined; all moves of the result are necessary."""
-    graph = np.zeros((6, 6), dtype=int)
-    for i, j in ((0, 1), (0, 2), (3, 4), (3, 5), (1, 4), (2, 5)):
-        graph[i, j] = graph[j, i] = 1
-    atlas = cg.Atlas([f"r{i}" for i in range(6)])
-    data = cg.GraphDataset(graph[None], [0], classes=("a", "b"), atlas=atlas)
-
-    def box(a: np.ndarray) -> np.ndarray:
-        return ((a[:, 0].sum(axis=1) == 0) & (a[:, 3].sum(axis=1) == 0)).astype(int)
-
-    distances = [each.distance for each in cg.find_counterfactuals(box, data, "moves", runs=20).found]
-    assert {*distances} <= {4, 6}, "r0 and r3, or one of them and the neighbours of the other; never 5 changes"
-    assert 4 in distances
-
-
 def test_plausibility_marks_outliers() -> None:
     """Nine graphs that differ in one or two pairs, one near counterfactual and one outlier."""
     edges = np.eye(9, 15, dtype=bool)
@@ -331,29 +258,6 @@ def test_plausibility_marks_outliers() -> None:
     assert (near, far) == (0, 1)
 
 
-def test_moves_finds_the_closest_single_move() -> None:
-    data, box = small_data(4, 2)
-
-    for result in cg.find_counterfactuals(box, data, "moves"):
-        singles = []
-        for move in vocabulary(result.original, ATLAS):
-            changed = result.original.copy()
-            changed[move.flips] ^= True
-            if box(to_adjacency(changed)[None])[0] != result.original_label:
-                singles.append(move.flips.size)
-        if singles:
-            assert result.distance == min(singles)
-
-
-def test_sentence_of_overlapping_moves_contains_the_total() -> None:
-    moves = [("added", "all connections of A", 3), ("added", "all connections of B", 3)]
-    assert "of B (3) existed, 5 connections in all, X would" in moves_sentence("X", "TD", "ASD", moves, 5)
-    assert "of B (3) existed, X would" in moves_sentence("X", "TD", "ASD", moves, 6)
-    single = [("removed", "all connections of A", 1), ("added", "all connections of B", 1)]
-    words = "If the only connection of A did not exist and the only missing connection of B existed, X would"
-    assert words in moves_sentence("X", "TD", "ASD", single, 2)
-
-
 def test_names_of_networks_in_a_sentence() -> None:
     assert between_networks("Frontal lobe", "Zone 3") == "between the frontal lobe and zone 3"
     assert between_networks("V1", "V1") == "within V1"
@@ -362,16 +266,6 @@ def test_names_of_networks_in_a_sentence() -> None:
     assert between_networks("Cont", "Cont") == "within Cont"
     assert between_networks("Cerebellum", "Default Mode") == "between the cerebellum and the Default Mode"
     assert between_networks("1", "2") == "between network 1 and network 2"
-
-
-def test_moves_tries_additions_and_removals() -> None:
-    """Only additions change the class; the search finds them for every seed."""
-    data = cg.make_cohort(n_subjects=12, n_rois=20, seed=1)
-    largest = data.edges.sum(axis=1).max()
-    dense = cg.Oracle(lambda edges: (edges.sum(axis=1) > 1.6 * largest).astype(int), input="edges")
-    for seed in range(4):
-        results = cg.find_counterfactuals(dense, data, "moves", seed=seed)
-        assert len(results.found) == len(data)
 
 
 def test_between_an_roi_and_a_network() -> None:

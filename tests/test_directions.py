@@ -21,7 +21,7 @@ from countergraph.search.learned.directions import (
 from countergraph.search.learned.portfolio import Portfolio
 from countergraph.search.learned.settings import DEFAULT_SETTINGS
 from countergraph.search.learned.state import LearnedState
-from countergraph.search.network import Network
+from countergraph.search.network import Layout, Network
 from countergraph.search.parts.orders import largest_gains
 from countergraph.search.protocol import Reference, Task
 from tests.conftest import changes_of, random_graphs
@@ -88,8 +88,8 @@ def test_labels_are_used_for_the_directions_if_the_black_box_gives_one_class_onl
     labels = (edges @ random_weights(8) > np.median(edges @ random_weights(8))).astype(int)
     reference, gains = Reference(edges[1:], labels[1:]), []
     for answers in (np.full(31, labels[0]), labels):
-        state = LearnedState(N_PAIRS, reference, SETTINGS)
-        state.learn_classes(edges[1:], answers[1:].tolist())
+        state = LearnedState(Layout.of_pairs(N_PAIRS), reference, SETTINGS)
+        state.learn_classes(np.arange(30), answers[1:].tolist())
         task = Task(Network.of_graph(edges[0]), int(labels[0]), cg.SearchOptions(), np.random.default_rng(0), reference)
         gains.append(state.join(task, None).guide.gains())
     assert gains[0].any()
@@ -102,8 +102,8 @@ def test_answers_of_the_black_box_replace_labels_in_the_directions() -> None:
     answers = (data.edges @ weights > np.median(data.edges @ weights)).astype(int)
     correlations = []
     for n_known in (0, 40):
-        state = LearnedState(N_PAIRS, Reference(data.edges, data.labels), SETTINGS)
-        state.learn_classes(data.edges[:n_known], answers[:n_known].tolist())
+        state = LearnedState(Layout.of_pairs(N_PAIRS), Reference(data.edges, data.labels), SETTINGS)
+        state.learn_classes(np.arange(n_known), answers[:n_known].tolist())
         graph = random_graphs(1, N_ROIS, seed=1)[0]
         task = state.join(Task(Network.of_graph(graph), 0, cg.SearchOptions(), np.random.default_rng(0)), None)
         gains = state.surrogate.gains(task.guide.number)

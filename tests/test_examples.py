@@ -22,5 +22,6 @@ def test_example_runs_and_explains(example: Path) -> None:
 
 def test_there_is_an_example_for_each_type_of_black_box() -> None:
     assert {path.stem for path in EXAMPLES} == {
-        f"own_{kind}" for kind in ("scikit_learn", "networkx", "torch", "program", "service", "confounds")
+        *(f"own_{kind}" for kind in ("scikit_learn", "networkx", "torch", "program", "service", "confounds")),
+        *(f"own_{kind}" for kind in ("nilearn", "brainnetcnn", "counts")),
     }

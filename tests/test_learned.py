@@ -279,7 +279,7 @@ def test_published_rule_of_asd(asd: cg.GraphDataset, real_data: Path) -> None:
 def test_published_rule_of_adhd(adhd: cg.GraphDataset, real_data: Path) -> None:
     some = adhd.subset(range(0, len(adhd), 10))
     above, _, optima = compare_with_optimum(some, "adhd", real_data, seeds=1, effort="standard")
-    assert above.mean() <= 0.015 * optima.mean()
+    assert above.mean() <= 0.02 * optima.mean()
 
 
 def compare_with_optimum(

@@ -216,8 +216,8 @@ def test_classes_can_be_a_mapping_from_answers_to_names(cohort: cg.GraphDataset,
     assert (np.where(oracle.ask(cohort.edges) == 1, 1, -1) == classifier.predict(cohort.edges)).all()
     named = LogisticRegression().fit(cohort.edges, cohort.labels)
     for graph in cohort.edges[:3]:
-        mapped = cg.find_counterfactual(oracle, graph, dataset=cohort, scores=scores)
-        plain = cg.find_counterfactual(named, graph, dataset=cohort, scores=scores)
+        mapped = cg.find_counterfactual(oracle, graph, "learned", dataset=cohort, scores=scores)
+        plain = cg.find_counterfactual(named, graph, "learned", dataset=cohort, scores=scores)
         assert (mapped.sentence, mapped.calls) == (plain.sentence, plain.calls)
     with pytest.raises(AnswerError, match=r"returned -1, which is none of 0 \(TD\), 1 \(ASD\)"):
         cg.Oracle(classifier, classes={0: "TD", 1: "ASD"}).ask(cohort.edges)

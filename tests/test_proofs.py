@@ -259,17 +259,6 @@ def test_pipeline_with_a_step_that_is_not_affine_is_not_linear(
     assert linear_form(nonlinear) is None
 
 
-def test_certify_keeps_moves(cohort: cg.GraphDataset, model: cg.Model) -> None:
-    results = [each for each in cg.find_counterfactuals(model, cohort, "moves").found if each.moves]
-    assert results
-    for each in results:
-        proven = cg.certify(model, each)
-        assert proven.moves == each.moves
-        assert proven.flips is each.flips
-        optimum = cg.optimal_counterfactual(model, each.original)
-        assert (proven.certificate.proof == "optimal") == (optimum.distance == each.distance)
-
-
 def test_invalid_arguments_of_certify_raise(cohort: cg.GraphDataset, model: cg.Model) -> None:
     [result] = cg.find_counterfactuals(model, cohort.subset([3]), dataset=cohort)
     for constant in (0, 1):  # the class of the graph, and the class of the counterfactual
@@ -277,9 +266,6 @@ def test_invalid_arguments_of_certify_raise(cohort: cg.GraphDataset, model: cg.M
             cg.certify(lambda a, constant=constant: np.full(len(a), constant), result)
     with pytest.raises(InputError, match="certify takes one Counterfactual, not Counterfactuals"):
         cg.certify(model, cg.Counterfactuals([result]))
-    [in_moves] = cg.find_counterfactuals(model, cohort.subset([3]), "moves", dataset=cohort)
-    closer = cg.certify(model, in_moves, 1)
-    assert bool(closer.moves) == (closer.distance == in_moves.distance)
     [nothing] = cg.find_counterfactuals(lambda a: np.zeros(len(a)), cohort.subset([0]), "ofs", max_calls=3)
     with pytest.raises(InputError, match="certify takes a counterfactual, but this search found none"):
         cg.certify(model, nothing)

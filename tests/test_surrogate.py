@@ -14,7 +14,7 @@ from countergraph.graphs.pairs import pair_ends
 from countergraph.search.learned.settings import DEFAULT_SETTINGS
 from countergraph.search.learned.state import LearnedState
 from countergraph.search.learned.surrogate import Surrogate
-from countergraph.search.network import Network
+from countergraph.search.network import Layout, Network
 from countergraph.search.protocol import Task
 from tests.conftest import changes_of, random_graphs
 
@@ -29,7 +29,7 @@ class Simulation:
 
     def __init__(self, weights: np.ndarray, n_graphs: int = 12, seed: int = 0, **changes: float) -> None:
         self.rng, self.weights = np.random.default_rng(seed), weights
-        self.surrogate = Surrogate(weights.size, replace(SETTINGS, **changes))
+        self.surrogate = Surrogate(Layout.of_pairs(weights.size), replace(SETTINGS, **changes))
         self.surrogate.set_directions([])
         self.graphs = random_graphs(n_graphs, N_ROIS, seed=seed)
         self.threshold = float(np.median(self.graphs @ weights)) + 1e-6
@@ -171,7 +171,7 @@ def test_effects_of_rois_are_learned_from_few_answers() -> None:
 
 def test_additions_and_removals_have_different_effects() -> None:
     """The class depends on whether edges were added; no weight per pair or ROI explains that for both classes."""
-    surrogate, rng = Surrogate(N_PAIRS, SETTINGS), np.random.default_rng(0)
+    surrogate, rng = Surrogate(Layout.of_pairs(N_PAIRS), SETTINGS), np.random.default_rng(0)
     surrogate.set_directions([])
     graphs = random_graphs(6, N_ROIS, seed=1, density=0.5)
     for number, graph in enumerate(graphs):
@@ -187,7 +187,7 @@ def test_additions_and_removals_have_different_effects() -> None:
 
 def joined_state(function: Callable[[np.ndarray], np.ndarray], graphs: np.ndarray, target: int | None = None):
     """Return the shared state of a run, and the tasks of its graphs."""
-    state = LearnedState(graphs.shape[1], None, SETTINGS)
+    state = LearnedState(Layout.of_pairs(graphs.shape[1]), None, SETTINGS)
     options = cg.SearchOptions(target=target)
     labels = function(graphs).tolist()
     joined = [
@@ -244,7 +244,7 @@ def test_three_classes_have_one_class_vector_each(target: int | None) -> None:
 
 
 def test_a_class_that_appears_later_gets_its_own_class_vector() -> None:
-    state = LearnedState(N_PAIRS, None, SETTINGS)
+    state = LearnedState(Layout.of_pairs(N_PAIRS), None, SETTINGS)
     first = state.join(
         Task(Network.of_graph(random_graphs(1, N_ROIS, 0)[0]), 0, cg.SearchOptions(), np.random.default_rng(0)), None
     )
@@ -264,7 +264,7 @@ def test_a_class_that_appears_later_gets_its_own_class_vector() -> None:
 
 def test_the_first_fit_waits_for_a_number_of_answers_per_graph() -> None:
     settings = replace(SETTINGS, first_fit=8.0, refit_after=0)
-    surrogate = Surrogate(N_PAIRS, settings)
+    surrogate = Surrogate(Layout.of_pairs(N_PAIRS), settings)
     for graph in random_graphs(2, N_ROIS, 0):
         surrogate.add_graph(changes_of(graph), 0, 0, 1, np.zeros(N_PAIRS))
     for number in range(16):

@@ -11,7 +11,7 @@ from countergraph.search import driver
 from countergraph.search.driver import Asked, JobFinished, run
 from countergraph.search.job import Job
 from countergraph.search.methods import Phase
-from countergraph.search.network import Network, Problem
+from countergraph.search.network import Layout, Network, Problem
 from countergraph.search.options import SearchOptions
 from countergraph.search.protocol import Ask, Flips, Search, Task, Wait
 from countergraph.search.record import Record
@@ -40,7 +40,13 @@ def waits_forever(task: Task, start: Flips) -> Search:
 
 def job(graph: np.ndarray, search, max_calls: int = 50) -> Job:
     options = SearchOptions(Phase(search.__name__, "forward", search), max_calls=max_calls, confirm=False)
-    return Job(graph, lambda label: Problem(Network.of_graph(graph)), options, np.random.SeedSequence(0))
+    return Job(
+        graph,
+        lambda label: Problem(Network.of_graph(graph)),
+        options,
+        np.random.SeedSequence(0),
+        Layout.of_pairs(graph.size),
+    )
 
 
 def classified_pairs(searches: list) -> list[list[int]]:

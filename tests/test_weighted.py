@@ -20,14 +20,15 @@ from sklearn.svm import SVC
 
 import countergraph as cg
 from countergraph.errors import InputError, NotFoundError
+from countergraph.explain.litmus import litmus
 from countergraph.finding.alternatives import Alternatives
-from countergraph.graphs.pairs import upper_triangle
+from countergraph.graphs.pairs import to_matrix, upper_triangle
 from countergraph.oracle.json_lines import encode
 from countergraph.search.options import SearchOptions
 
 N_ROIS, N_PAIRS, N_SUBJECTS = 12, 66, 50
 CHANGES = ("quantile:0.9", "quantile:0.75", "target-median", "donor", "neutral")
-WEIGHTED_METHODS = tuple(name for name in cg.list_methods() if not name.startswith("moves"))
+WEIGHTED_METHODS = cg.list_methods()
 
 
 def correlations(seed: int = 0, n: int = N_SUBJECTS) -> cg.GraphDataset:
@@ -191,7 +192,6 @@ def test_neutral_and_median_and_arrays() -> None:
         (DATA, {"constraints": cg.Constraints(keep_edges=True)}, InputError, "keep_edges is for graphs"),
         (DATA, {"constraints": cg.Constraints(keep_connected=True)}, InputError, "keep_connected is for graphs"),
         (DATA, {"constraints": cg.Constraints(cost="plausible")}, InputError, "cost='plausible' is for graphs"),
-        (DATA, {"method": "moves"}, InputError, "the method 'moves' is for graphs"),
         (DATA.subset([0, 2]), {}, InputError, "the dataset contains none: pass a dataset of several classes"),
     ],
 )
@@ -396,11 +396,14 @@ def test_a_torch_module_receives_matrices_with_the_given_diagonal() -> None:
     assert cg.TorchModel(Trace(), diagonal=1.0).predict(DATA.values).all()
 
 
-def test_reports_and_plausibility_refuse_weighted_networks(result: cg.Counterfactual) -> None:
-    with pytest.raises(InputError, match="reports of weighted networks are not available yet"):
-        cg.make_report(LINEAR, DATA)
-    with pytest.raises(InputError, match="plausibility is not available for weighted networks yet"):
-        cg.plausibility(result, DATA)
+def test_plausibility_of_weighted_networks(result: cg.Counterfactual) -> None:
+    [row] = cg.plausibility(result, DATA).to_dict("records")
+    assert row["total change"] == pytest.approx(result.total_change)
+    assert 0 <= row["seen"] <= 1
+    before = np.linalg.eigvalsh(to_matrix(result.original, 1.0))[0]
+    assert row["smallest eigenvalue before"] == pytest.approx(before, abs=1e-5)
+    with pytest.raises(InputError, match="results and data must both be graphs, or both be weighted"):
+        cg.plausibility(result, DATA.binarize())
 
 
 def test_explanations_of_weighted_networks_count_directions(tmp_path: Path) -> None:
@@ -418,3 +421,29 @@ def test_explanations_of_weighted_networks_count_directions(tmp_path: Path) -> N
     assert (loaded.counters == explanation.counters).all()
     with pytest.raises(InputError, match="which saved results of weighted networks do not contain"):
         _ = loaded.roi_table
+
+
+def test_a_report_of_weighted_networks_names_directions_and_values(tmp_path: Path) -> None:
+    report = cg.make_report(LINEAR, DATA, "learned", effort="quick", subjects=1, local_runs=3, runs=1)
+    report.save(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    text = page[: page.index('<script type="application/json" id="brain"')]
+    assert "connections to weaken or strengthen" in text
+    assert "connections to add or remove" not in text
+    assert "smallest eigenvalue before" in text
+    [name] = report.people
+    changes = report.tables[f"changes of {name}"]
+    assert {"before", "after"} <= set(changes.columns)
+    assert set(changes["change"]) <= {"weakened", "strengthened"}
+    assert report.person(name).sentence in text
+
+
+def test_a_litmus_test_and_a_comparison_of_weighted_networks() -> None:
+    box = cg.Oracle(
+        lambda values: values[:, :5].mean(axis=1) > np.median(DATA.values[:, :5].mean(axis=1)), input="edges"
+    )
+    results = cg.find_counterfactuals(box, DATA, "ofs+obs")
+    explanation = cg.GlobalExplanation(results)
+    assert litmus(explanation, range(6)).roc_auc > 0.8
+    both = cg.Comparison({"ofs+obs": results, "learned": cg.find_counterfactuals(box, DATA, "learned", effort="quick")})
+    assert len(both.listing) == 2

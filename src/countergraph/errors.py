@@ -16,6 +16,7 @@ Every exception also derives from the corresponding built-in exception, so ``exc
             └── AnswerError (ValueError)   the black box did not return one class per graph
 
     Interrupted (KeyboardInterrupt)            Ctrl-C during a search; ``except Exception`` does not catch it
+    MismatchWarning (UserWarning)              the classifier and the data probably do not belong together
     InconsistentAnswersWarning (UserWarning)   the black box returns different classes for the same graph
 
 `StoppedError` and `Interrupted` stop a run; their attribute ``results`` holds the partial results.
@@ -83,6 +84,10 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a search; ``results`` holds the results found so far."""
 
     results: Any = ()
+
+
+class MismatchWarning(UserWarning):
+    """The classifier and the data probably do not belong together, so the explanations may be wrong."""
 
 
 class InconsistentAnswersWarning(UserWarning):

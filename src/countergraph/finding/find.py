@@ -16,7 +16,7 @@ from countergraph.graphs.pairs import as_value_vector
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Asked
 from countergraph.search.methods import Method, Phase
-from countergraph.search.options import SearchKeywords, make_options, shows_search_options
+from countergraph.search.options import AUTO, SearchKeywords, make_options, shows_search_options
 from countergraph.search.protocol import SearchFunction
 
 ProgressCallback = Callable[[Progress], object]
@@ -27,7 +27,7 @@ ResultCallback = Callable[[Counterfactual], object]
 def find_counterfactual(
     black_box: object,
     graph: ArrayLike,
-    method: str | Phase | Method | SearchFunction = "learned",
+    method: str | Phase | Method | SearchFunction = AUTO,
     dataset: GraphDataset | None = None,
     *,
     start: Start | None = None,
@@ -72,7 +72,7 @@ def find_counterfactual(
 def find_counterfactuals(
     black_box: object,
     graphs: GraphDataset | ArrayLike,
-    method: str | Phase | Method | SearchFunction = "learned",
+    method: str | Phase | Method | SearchFunction = AUTO,
     dataset: GraphDataset | None = None,
     *,
     start: Start | None = None,

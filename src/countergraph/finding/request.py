@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -14,25 +14,28 @@ from numpy.typing import ArrayLike
 from countergraph.errors import InputError, NoPairAllowedError
 from countergraph.finding.alternatives import Alternatives
 from countergraph.finding.constraints import Constraints
+from countergraph.finding.exact import EXACT, resolve_method
+from countergraph.finding.mismatch import answer_mismatches, estimator_mismatches
 from countergraph.finding.start import Start, start_flips
+from countergraph.finding.units import changed_units, units_of
 from countergraph.graphs.atlas import Atlas
+from countergraph.graphs.correlation import has_correlations, nearest_correlation
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.measure import diagonal_of
-from countergraph.graphs.pairs import Bits, Label, Values, as_value_vectors
+from countergraph.graphs.measure import Measure, diagonal_of
+from countergraph.graphs.pairs import Label, Values, as_value_vectors, roi_count
 from countergraph.oracle.answers import Labels, Scored
 from countergraph.oracle.described import DescribedModel
 from countergraph.oracle.oracle import Oracle
 from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
-from countergraph.results.vocabulary import Move, as_moves, vocabulary
 from countergraph.results.wording import why_nothing
 from countergraph.search.job import Job
 from countergraph.search.limits import NO_LIMITS, Limits
-from countergraph.search.network import Network, Problem
+from countergraph.search.network import Layout, Network, Problem
 from countergraph.search.options import Effort, SearchOptions
-from countergraph.search.proof import Proof
 from countergraph.search.protocol import Flips, Reference
 from countergraph.search.record import Record
+from countergraph.search.units import Units
 
 TOLERANCE = 1e-6
 """A pair whose alternative differs by less from its value cannot change."""
@@ -80,6 +83,9 @@ class Request:
             options,
             target=_target(options.target, classes),
             effort=_effort(options, len(values) * len(options.run_numbers)),
+            method=resolve_method(black_box, values, options, start is not None),
+            amounts=options.amounts and values.dtype != np.bool_,
+            valid=options.valid if values.dtype != np.bool_ else "check",
         )
         starts = () if start is None else start_flips(start, values, resolved)
         request = cls(oracle, values, cohort, dataset, resolved, starts)
@@ -127,7 +133,8 @@ class Request:
     def problem(self, index: int, label: Label) -> Problem:
         """Return what can be changed in a network of some class, and the constraints."""
         network = Network(self.values[index], self.alternatives.of(index, label))
-        return Problem(network, self._limits(network))
+        limits = self._limits(network)
+        return Problem(network, limits) if self.units is None else self.units.problem(network, limits)
 
     def _limits(self, network: Network) -> Limits:
         constraints = self.options.constraints
@@ -149,29 +156,51 @@ class Request:
                 self._limits(Network.of_graph(self.values[index]))
         elif isinstance(self.options.constraints, Constraints):
             self.options.constraints.check_weighted(self.values.shape[1], self.atlas, self.dataset)
-        if self.weighted and self.options.parsed_method.uses_moves:
-            raise InputError("the method 'moves' is for graphs; choose another method for weighted networks")
+        constraints = self.options.constraints
+        if self.units is not None and isinstance(constraints, Constraints):
+            for name in ("keep_edges", "keep_connected"):
+                if getattr(constraints, name):
+                    raise InputError(f"{name} is for single pairs; remove it, or use unit='pair'")
         _ = self.alternatives
 
-    def _moves(self, index: int) -> list[Move]:
-        """Return the groups of pairs of a graph, if the method works on groups."""
-        if not self.options.parsed_method.uses_moves:
-            return []
-        graph = self.values[index]
-        return _moves(graph, self.atlas, self._limits(Network.of_graph(graph)))
+    @cached_property
+    def units(self) -> Units | None:
+        """The groups of pairs that change together; None for single pairs."""
+        return units_of(self.options.unit, self.atlas, roi_count(self.values.shape[1]))
+
+    @property
+    def measure(self) -> Measure:
+        """What the values are, if the validity of results matters."""
+        data = self.dataset if self.cohort is None else self.cohort
+        return "unknown" if data is None or self.options.valid == "off" else data.measure
+
+    @property
+    def _project(self) -> Callable[[Values], Values] | None:
+        if self.options.valid != "nearest" or not has_correlations(self.measure):
+            return None
+        return partial(nearest_correlation, measure=self.measure)
+
+    @cached_property
+    def _reference(self) -> Reference | None:
+        """The labelled networks in the form that the searches use."""
+        reference = _reference(self.dataset)
+        if reference is None or self.units is None:
+            return reference
+        return Reference(self.units.means(reference.values), reference.labels, reference.values)
 
     @cached_property
     def jobs(self) -> list[Job]:
         """One job per graph and run; the runs of a graph are consecutive."""
-        jobs, reference, options = [], _reference(self.dataset), self.options
+        jobs, reference, options = [], self._reference, self.options
+        layout = Layout.of_pairs(self.values.shape[1]) if self.units is None else self.units.layout
         if self.oracle.with_subjects:  # the black box needs a subject of the run for each graph
             options = replace(options, reference_calls=0)
         for index, values in enumerate(self.values):
-            problem_of, moves = partial(self.problem, index), [move.flips for move in self._moves(index)]
+            problem_of = partial(self.problem, index)
             start = self.starts[index] if self.starts else None
             for run in self.options.run_numbers:
                 seed = _seed(values, self.options.seed, run)
-                jobs.append(Job(values, problem_of, options, seed, reference, moves, start))
+                jobs.append(Job(values, problem_of, options, seed, layout, reference, self._project, start))
         return jobs
 
     def job_position(self, number: int) -> tuple[int, int]:
@@ -200,14 +229,18 @@ class Request:
         """Return the result of a job."""
         index, run = self.job_position(number)
         limits, (best, label, trace) = record.limits, record.valid_found
-        flips = None if best is None else np.sort(best)
-        alternatives = record.problem.network.alternatives if self.weighted and record.known_problem else None
+        flips = None if best is None else np.sort(record.problem.pairs_of(best))
+        alternatives = self._pair_alternatives(record)
         changed = None if flips is None or alternatives is None else alternatives[flips]
+        if flips is not None and record.amounts is not None:
+            changed = record.amounts.values
         result = Counterfactual(
             original=self.values[index],
             flips=flips,
             changed_values=changed,
             alternatives=alternatives,
+            measure=self.measure,
+            valid_values=record.projected,
             original_label=record.label,
             counterfactual_label=label,
             calls_by_phase=dict(record.calls),
@@ -220,12 +253,45 @@ class Request:
             subject=self._subject(index),
             named=self.cohort is not None,
             atlas=self.atlas,
-            moves=() if best is None else tuple(as_moves(best, self._moves(index))),
             cost=None if limits.costs is None or best is None else limits.cost(best),
             classes=self.classes,
-            certificate=self._certificate(record.proof),
+            certificate=self._certificate(record),
         )
-        return result if result.found else replace(result, why=self._why(result, record))
+        if flips is None or best is None:
+            return replace(result, why=self._why(result, record))
+        units = changed_units(self.units, np.sort(best).tolist(), flips, result.decreased, result.change_names)
+        return replace(result, units=units)
+
+    def _pair_alternatives(self, record: Record) -> Values | None:
+        """Return the alternative value of each pair of a weighted network."""
+        if not self.weighted or record.known_problem is None:
+            return None
+        network, _, pair_network, _ = record.problem
+        return (network if pair_network is None else pair_network).alternatives
+
+    @cached_property
+    def mismatches(self) -> tuple[str, ...]:
+        """Signs that the classifier and the networks do not belong together, known before the first call."""
+        estimator = self.oracle.black_box
+        if (
+            self.oracle.input != "edges"
+            or not type(estimator).__module__.startswith("sklearn.")
+            or not len(self.values)
+        ):
+            return ()
+        return tuple(estimator_mismatches(estimator, self.values if self.dataset is None else self.dataset.values))
+
+    def answer_mismatches(self, records: Sequence[Record]) -> tuple[str, ...]:
+        """Signs of the same in the answers on the original networks, if their labels are known."""
+        if self.cohort is None:
+            return ()
+        n_runs, labels = len(self.options.run_numbers), self.cohort.labels.tolist()
+        known = [(each.label, labels[i // n_runs]) for i, each in enumerate(records) if each.label is not None]
+        comparable = all(isinstance(answer, int) for answer, _ in known) and len(known) == len(records)
+        if not comparable or not known:
+            return ()
+        answers, own = zip(*known[::n_runs], strict=True)
+        return tuple(answer_mismatches(answers, own, self.cohort.classes))
 
     def check_subject_is_known(self) -> None:
         """Raise `InputError` for a single graph without a name if the black box needs its subject."""
@@ -244,8 +310,11 @@ class Request:
         """Return what a black box with subjects receives: the name of the subject, or the position of the graph."""
         return index if self.cohort is None else self.cohort.names[index]
 
-    def _certificate(self, proof: Proof) -> Certificate:
-        """Return what is proven; under constraints, only 1-minimality."""
+    def _certificate(self, record: Record) -> Certificate:
+        """Return what is proven; under constraints, only 1-minimality. The first candidate of "exact" is optimal."""
+        best, proof = record.best, record.proof
+        if self.options.parsed_method.name == EXACT and best is not None and record.stopped == "finished":
+            return Certificate(*proof) if record.refuted else Certificate(True, best.size - 1, True)
         free = not self.parameters.get("constraints")
         return Certificate(*proof) if free else Certificate(minimal=proof.minimal)
 
@@ -292,13 +361,6 @@ def _check_dataset(options: SearchOptions, dataset: object, values: Values) -> N
             f"the {weighted} have other values than 0 and 1, but the {binary} only 0 and 1: pass both as the "
             "classifier was trained on"
         )
-
-
-def _moves(graph: Bits, atlas: Atlas | None, limits: Limits) -> list[Move]:
-    if limits.keep_edges or limits.keep_connected:
-        raise InputError("the method 'moves' does not support keep_edges and keep_connected; choose another method")
-    moves = vocabulary(graph, atlas)
-    return moves if limits.allowed is None else [move for move in moves if limits.allowed[move.flips].all()]
 
 
 def _effort(options: SearchOptions, n_searches: int) -> Effort | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Generator, Iterator
 from threading import Event as Flag
 from types import TracebackType
@@ -9,14 +10,14 @@ from typing import NamedTuple, Self, Unpack
 
 from numpy.typing import ArrayLike
 
-from countergraph.errors import Interrupted, StoppedError
+from countergraph.errors import Interrupted, MismatchWarning, StoppedError
 from countergraph.finding.request import Request
 from countergraph.finding.start import Start
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Asked, Classify, JobImproved, run
 from countergraph.search.methods import Method, Phase
-from countergraph.search.options import SearchKeywords, make_options, shows_search_options
+from countergraph.search.options import AUTO, SearchKeywords, make_options, shows_search_options
 from countergraph.search.protocol import Flips, SearchFunction
 from countergraph.search.record import Record
 
@@ -98,7 +99,7 @@ class SearchRun:
         self,
         black_box: object,
         graphs: GraphDataset | ArrayLike,
-        method: str | Phase | Method | SearchFunction = "learned",
+        method: str | Phase | Method | SearchFunction = AUTO,
         dataset: GraphDataset | None = None,
         *,
         start: Start | None = None,
@@ -122,6 +123,8 @@ class SearchRun:
         limit = request.options.time_limit
         self._steps = run(classify, request.jobs, self._records, time_limit=limit, cancelled=self._cancelled.is_set)
         self._events = self._convert()
+        self._cautions = request.mismatches
+        _warn(self._cautions)
 
     def __enter__(self) -> Self:
         return self
@@ -154,7 +157,7 @@ class SearchRun:
         A search that is not finished has its best result so far; ``stopped`` is then "interrupted", or "cancelled".
         """
         results = [self._result(number) for number in range(len(self._records))]
-        return Counterfactuals(results, self._shared_calls)
+        return Counterfactuals(results, self._shared_calls, self._cautions)
 
     def _result(self, number: int) -> Counterfactual:
         return self._request.result(number, self._records[number])
@@ -172,6 +175,9 @@ class SearchRun:
                     self._finished += 1
                     self._progress = self._progress._replace(finished=max(self._finished, self._progress.finished))
                     yield Finished(self._request.job_position(step.number)[0], self._result(step.number))
+            found = self._request.answer_mismatches(self._records)
+            self._cautions += found
+            _warn(found)
         except StoppedError as error:
             error.results = self.results
             raise
@@ -185,6 +191,11 @@ class SearchRun:
         record = self._records[number]
         assert record.best is not None
         return Improved(index, record.best.size, sum(record.calls.values()), run_number, record.best)
+
+
+def _warn(cautions: tuple[str, ...]) -> None:
+    for caution in cautions:
+        warnings.warn(f"{caution}. The explanations may be wrong.", MismatchWarning, stacklevel=5)
 
 
 def interrupted(run: SearchRun) -> Interrupted:

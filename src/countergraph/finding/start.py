@@ -23,19 +23,21 @@ def start_flips(start: Start, edges: Values, options: SearchOptions) -> tuple[Fl
         name = options.parsed_method.name
         raise InputError(f"method {name!r} cannot improve a start; add a backward search, such as '{name}+obs'")
     if isinstance(start, Counterfactual):
-        return _from_results([start], edges)
-    if isinstance(start, np.ndarray):
+        return _from_results([start], edges, options)
+    if isinstance(start, np.ndarray) and options.unit == "pair":
         return _from_graphs(start, edges)
     given = list(start) if isinstance(start, Iterable) else start
     results = [each for each in given if isinstance(each, Counterfactual)] if isinstance(given, list) else []
     if results and len(results) == len(given):  # type: ignore[arg-type]
-        return _from_results(results, edges)
+        return _from_results(results, edges, options)
     if results:
         raise InputError("start must contain only Counterfactual objects, or be an array of changed graphs")
+    if options.unit != "pair":
+        raise InputError(f"with unit={options.unit!r}, start must contain results of searches with the same unit")
     return _from_graphs(given, edges)  # type: ignore[arg-type]
 
 
-def _from_results(results: Iterable[Counterfactual], edges: Values) -> tuple[Flips | None, ...]:
+def _from_results(results: Iterable[Counterfactual], edges: Values, options: SearchOptions) -> tuple[Flips | None, ...]:
     positions: dict[bytes, list[int]] = {}
     for index, graph in enumerate(edges):
         positions.setdefault(graph.tobytes(), []).append(index)
@@ -44,10 +46,23 @@ def _from_results(results: Iterable[Counterfactual], edges: Values) -> tuple[Fli
         if result.original.tobytes() not in positions:
             raise InputError(f"start contains a counterfactual of {result.subject}, which is not one of the graphs")
         for index in positions[result.original.tobytes()]:
-            best = starts[index]
-            if result.flips is not None and (best is None or result.flips.size < best.size):
-                starts[index] = result.flips
+            best, flips = starts[index], _positions(result, options)
+            if flips is not None and (best is None or flips.size < best.size):
+                starts[index] = flips
     return tuple(starts)
+
+
+def _positions(result: Counterfactual, options: SearchOptions) -> Flips | None:
+    """Return the changes of a result in the units of the search."""
+    unit = result.parameters.get("unit", "pair")
+    if unit != options.unit and options.unit != "pair":
+        raise InputError(
+            f"start contains a counterfactual of {result.subject} with unit={unit!r}, but the search has "
+            f"unit={options.unit!r}"
+        )
+    if result.flips is None or options.unit == "pair":
+        return result.flips
+    return np.array([each.number for each in result.units], dtype=np.intp)
 
 
 def _from_graphs(graphs: ArrayLike, edges: Values) -> tuple[Flips | None, ...]:

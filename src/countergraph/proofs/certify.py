@@ -10,14 +10,16 @@ from math import comb
 import numpy as np
 
 from countergraph.errors import InputError, TooManyCallsError, check_integers
-from countergraph.finding.request import oracle_of
+from countergraph.finding.request import TOLERANCE, oracle_of
+from countergraph.finding.units import changed_units, units_of_result
 from countergraph.graphs.pairs import Label, Values
 from countergraph.oracle.oracle import Oracle
 from countergraph.proofs.optimum import optimal_flips, white_box
 from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
-from countergraph.search.network import Network
-from countergraph.search.protocol import NO_FLIPS, Flips, is_counterfactual_class
+from countergraph.search.limits import NO_LIMITS, Limits
+from countergraph.search.network import Network, Problem
+from countergraph.search.protocol import Flips, is_counterfactual_class
 
 BATCH_BYTES = 64 * 2**20
 MAX_CALLS = 10_000_000
@@ -34,17 +36,16 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     result
         A counterfactual.
     radius
-        Classify every graph with this many changes or fewer. These are as many calls as there are pairs for 1, half of
-        its square for 2, and so on. If one of them is a counterfactual, and is confirmed by a second call, it is closer
-        than ``result`` and is returned instead.
+        Classify every graph with this many changes or fewer. These are as many calls as there are pairs (or larger
+        units) for 1, half of its square for 2, and so on. If one of them is a counterfactual, and is confirmed by a
+        second call, it is closer than ``result`` and is returned instead.
 
     Returns
     -------
     Counterfactual
         With ``certificate`` set. It is *optimal* if all closer graphs were classified, or if the black box is linear in
-        the edges; in that case the exact optimum replaces a result that is farther and does not consist of moves. It is
-        *1-minimal* if undoing any single change restores the class. Properties that the search has proven take no
-        additional calls.
+        the edges; in that case the exact optimum replaces a result that is farther. It is *1-minimal* if undoing any
+        single change restores the class. Properties that the search has proven take no additional calls.
     """
     check_integers(radius=(radius, 0))
     if not isinstance(result, Counterfactual):
@@ -56,24 +57,26 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     if radius and result.weighted and result.alternatives is None:
         raise InputError("a radius needs the alternative values of all pairs, which saved results do not contain")
     oracle = oracle_of(black_box)
-    before, after = _classify(oracle, result, [NO_FLIPS, result.flips])
+    problem, chosen = _problem(result), _chosen(result)
+    batch = np.array([result.original, result.values])
+    before, after = oracle.classify(batch, result.classes, [result.subject_key] * 2).tolist()
     if before != result.original_label or not _is_counterfactual(result, after):
         raise InputError(
             "this black box does not change its answer for this counterfactual: the result belongs to another "
             "black box, or the black box gives different answers to the same graph"
         )
-    best, known = result.flips.size, result.certificate
+    best, known = chosen.size, result.certificate
     if known.optimal:
         return replace(result, certificate=replace(known, calls=2))
-    optimum = None if result.limited else _optimum(oracle, result)
-    if optimum is not None and (optimum[0].size == best or not result.moves):
-        return _with_optimum(result, optimum, 3)
-    closer, reached, calls = _search_radius(oracle, result, known.radius, min(radius, best - 1))
+    optimum = None if result.limited or result.units else _optimum(oracle, result, problem)
+    if optimum is not None:
+        return _with_optimum(result, problem, optimum, 3)
+    closer, reached, calls = _search_radius(oracle, result, problem, known.radius, min(radius, best - 1))
     if closer is not None:
-        return _with_optimum(result, closer, 2 + calls)
+        return _with_optimum(result, problem, closer, 2 + calls)
     optimal = not result.limited and reached == best - 1
-    subsets = [] if known.minimal or best == 1 else list(combinations(result.flips.tolist(), best - 1))
-    minimal = _none_is_counterfactual(oracle, result, iter(subsets))
+    subsets = [] if known.minimal or best == 1 else list(combinations(chosen.tolist(), best - 1))
+    minimal = _none_is_counterfactual(oracle, result, problem, iter(subsets))
     return replace(result, certificate=Certificate(minimal, reached, optimal, 2 + calls + len(subsets)))
 
 
@@ -82,40 +85,64 @@ def is_cheap_to_prove(black_box: object, result: Counterfactual) -> bool:
     return not result.limited and white_box(oracle_of(black_box)) is not None
 
 
-def _with_optimum(result: Counterfactual, optimum: tuple[Flips, Label], calls: int) -> Counterfactual:
+def _problem(result: Counterfactual) -> Problem:
+    """Return what a candidate of a result can change, and which pairs its units consist of."""
+    network = Network(result.original, _alternatives(result))
+    units = units_of_result(result)
+    if units is None:
+        return Problem(network)
+    limits = Limits(np.abs(network.differences) > TOLERANCE) if network.weighted else NO_LIMITS
+    problem = units.problem(network, limits)
+    members = list(problem.members)
+    for unit in result.units:  # under constraints, the units have fewer pairs
+        members[unit.number] = unit.flips
+    return problem._replace(members=tuple(members))
+
+
+def _chosen(result: Counterfactual) -> Flips:
+    """Return the changes of a result, as positions of pairs or of larger units."""
+    assert result.flips is not None
+    return np.array([unit.number for unit in result.units], dtype=np.intp) if result.units else result.flips
+
+
+def _with_optimum(result: Counterfactual, problem: Problem, optimum: tuple[Flips, Label], calls: int) -> Counterfactual:
     """Return the closest counterfactual with its certificate: ``result`` itself, if it is as close."""
     flips, label = optimum
     proven = Certificate(minimal=True, radius=flips.size - 1, optimal=True, calls=calls)
     if flips.size == result.distance:
         return replace(result, certificate=proven)
-    changed = None if result.alternatives is None else result.alternatives[flips]
-    return replace(
-        result, flips=flips, changed_values=changed, counterfactual_label=label, moves=(), certificate=proven
-    )
+    pairs, values = problem.change(flips)
+    changed = values if result.weighted else None
+    other = replace(result, flips=pairs, changed_values=changed, counterfactual_label=label, certificate=proven)
+    units = changed_units(units_of_result(result), flips.tolist(), pairs, other.decreased, result.change_names)
+    return replace(other, units=units)
 
 
-def _none_is_counterfactual(oracle: Oracle, result: Counterfactual, sets: Iterator[tuple[int, ...]]) -> bool:
+def _none_is_counterfactual(
+    oracle: Oracle, result: Counterfactual, problem: Problem, sets: Iterator[tuple[int, ...]]
+) -> bool:
     """Classify all sets of flips, and check that none is a counterfactual."""
     batches = _batches(sets, result.original.size)
-    labels = [label for batch in batches for label in _classify(oracle, result, batch)]
+    labels = [label for batch in batches for label in _classify(oracle, result, problem, batch)]
     return not any(_is_counterfactual(result, label) for label in labels)
 
 
 def _search_radius(
-    oracle: Oracle, result: Counterfactual, known: int, radius: int
+    oracle: Oracle, result: Counterfactual, problem: Problem, known: int, radius: int
 ) -> tuple[tuple[Flips, Label] | None, int, int]:
     """Classify all graphs between two radii, nearest first: the first counterfactual, the radius proven, the calls."""
-    n_pairs, calls = result.original.size, 0
-    if sum(comb(n_pairs, size) for size in range(1, radius + 1)) > MAX_CALLS:
+    pool, n_pairs, calls = problem.changeable.tolist(), result.original.size, 0
+    if sum(comb(len(pool), size) for size in range(1, radius + 1)) > MAX_CALLS:
         raise TooManyCallsError(
-            f"a radius of {radius} among {n_pairs} pairs takes more than {MAX_CALLS:,} calls; use a smaller radius"
+            f"a radius of {radius} among {len(pool)} {result.unit}s takes more than "
+            f"{MAX_CALLS:,} calls; use a smaller radius"
         )
     for size in range(known + 1, radius + 1):
-        for batch in _batches(combinations(range(n_pairs), size), n_pairs):
+        for batch in _batches(combinations(pool, size), n_pairs):
             calls += len(batch)
-            for flips, label in zip(batch, _classify(oracle, result, batch), strict=True):
+            for flips, label in zip(batch, _classify(oracle, result, problem, batch), strict=True):
                 if _is_counterfactual(result, label):
-                    if _classify(oracle, result, [flips]) != [label]:
+                    if _classify(oracle, result, problem, [flips]) != [label]:
                         raise InputError("the black box gives different answers to the same graph")
                     return (flips, label), size - 1, calls + 1
     return None, max(known, radius), calls
@@ -126,13 +153,13 @@ def _batches(sets: Iterator[tuple[int, ...]], n_pairs: int) -> Iterator[list[Fli
         yield batch
 
 
-def _classify(oracle: Oracle, result: Counterfactual, candidates: list[Flips]) -> list[Label]:
+def _classify(oracle: Oracle, result: Counterfactual, problem: Problem, candidates: list[Flips]) -> list[Label]:
     if not candidates:
         return []
     batch: Values = np.repeat(result.original[None], len(candidates), axis=0)
-    alternatives = _alternatives(result)
     for row, flips in zip(batch, candidates, strict=True):
-        row[flips] = alternatives[flips]
+        pairs, values = problem.change(flips)
+        row[pairs] = values
     labels: list[Label] = oracle.classify(batch, result.classes, [result.subject_key] * len(batch)).tolist()
     return labels
 
@@ -153,14 +180,14 @@ def _is_counterfactual(result: Counterfactual, label: Label) -> bool:
     return is_counterfactual_class(label, result.original_label, result.parameters.get("target"))
 
 
-def _optimum(oracle: Oracle, result: Counterfactual) -> tuple[Flips, Label] | None:
+def _optimum(oracle: Oracle, result: Counterfactual, problem: Problem) -> tuple[Flips, Label] | None:
     """Return the closest counterfactual of a linear black box, if its answer agrees; None for other black boxes."""
     if white_box(oracle) is None:
         return None
     if result.weighted and result.alternatives is None:
         return None
-    flips = optimal_flips(oracle, Network(result.original, _alternatives(result)))
+    flips = optimal_flips(oracle, problem.network)
     if flips is None or result.flips is None or flips.size > result.flips.size:
         return None
-    [label] = _classify(oracle, result, [flips])
+    [label] = _classify(oracle, result, problem, [flips])
     return (flips, label) if _is_counterfactual(result, label) else None

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from countergraph.errors import InputError
 from countergraph.graphs.atlas import Atlas
+from countergraph.graphs.correlation import has_correlations, smallest_eigenvalue
+from countergraph.graphs.measure import Measure, diagonal_of
 from countergraph.graphs.pairs import Bits, Indices, Label, Values, pairs_at, roi_count, to_adjacency, to_matrix
 from countergraph.results.certificate import NOTHING_PROVEN, Certificate
 from countergraph.results.plottable import Plottable
-from countergraph.results.vocabulary import Move
+from countergraph.results.unit import Unit
 from countergraph.results.wording import count
 
 if TYPE_CHECKING:
@@ -63,8 +65,8 @@ class Counterfactual(Plottable):
     atlas: Atlas | None = field(default=None, repr=False)
     classes: tuple[str, ...] | None = None
     """The names of the classes, by label, if they are known."""
-    moves: tuple[Move, ...] = ()
-    """The changes as groups of pairs, if the search changes groups."""
+    units: tuple[Unit, ...] = ()
+    """The changes as groups of pairs, if the search changes larger units than pairs."""
     cost: float | None = None
     """The total cost of the changes, if the search minimised a cost instead of their number."""
     certificate: Certificate = NOTHING_PROVEN
@@ -75,6 +77,10 @@ class Counterfactual(Plottable):
     """The values of the changed pairs in the counterfactual of a weighted network; None for a graph."""
     alternatives: Values | None = field(default=None, repr=False)
     """The value that each pair takes if it is changed, for weighted networks; not part of saved results."""
+    measure: Measure = "unknown"
+    """What the values are, such as "correlation"; "unknown" with ``valid="off"``."""
+    valid_values: Values | None = None
+    """The nearest correlation matrix, as values of the pairs; None unless it was requested and is a counterfactual."""
 
     @property
     def found(self) -> bool:
@@ -101,8 +107,15 @@ class Counterfactual(Plottable):
 
     @property
     def distance(self) -> int | None:
-        """The number of changed pairs; None if no counterfactual was found."""
-        return None if self.flips is None else int(self.flips.size)
+        """The number of changed pairs, or of larger units; None if no counterfactual was found."""
+        if self.flips is None:
+            return None
+        return len(self.units) if self.units else int(self.flips.size)
+
+    @property
+    def unit(self) -> str:
+        """What the distance counts: "pair", "roi" or "network"."""
+        return str(self.parameters.get("unit", "pair"))
 
     @property
     def calls(self) -> int:
@@ -197,6 +210,23 @@ class Counterfactual(Plottable):
             return self.adjacency
         return to_matrix(self.values)
 
+    @cached_property
+    def smallest_eigenvalue(self) -> float | None:
+        """The smallest eigenvalue of the counterfactual; if it is negative, this is no correlation matrix.
+
+        None if no counterfactual was found, or if the values are no correlations or Fisher z values.
+        """
+        if self.values is None or not has_correlations(self.measure):
+            return None
+        return smallest_eigenvalue(self.values, self.measure)
+
+    @property
+    def valid_matrix(self) -> NDArray[np.generic] | None:
+        """The nearest correlation matrix (n, n), in the unit of the data; None if there is none (``valid_values``)."""
+        if self.valid_values is None:
+            return None
+        return to_matrix(self.valid_values, diagonal_of(self.measure))
+
     @property
     def total_change(self) -> float | None:
         """The sum of the absolute changes, in the unit of the data; None if no counterfactual was found."""
@@ -269,10 +299,11 @@ class Counterfactuals(Sequence[Counterfactual]):
 
     ``shared_calls`` is the number of calls of the run that belong to no search: graphs of the dataset, classified once
     for all searches. It belongs to the whole run: a part of the results, such as a slice or ``found``, has 0.
+    ``cautions`` are signs that the classifier and the networks of the run do not belong together.
     """
 
-    def __init__(self, results: Sequence[Counterfactual], shared_calls: int = 0) -> None:
-        self._results, self.shared_calls = tuple(results), shared_calls
+    def __init__(self, results: Sequence[Counterfactual], shared_calls: int = 0, cautions: Sequence[str] = ()) -> None:
+        self._results, self.shared_calls, self.cautions = tuple(results), shared_calls, tuple(cautions)
 
     def __len__(self) -> int:
         return len(self._results)
@@ -299,7 +330,8 @@ class Counterfactuals(Sequence[Counterfactual]):
         html: str = self.to_frame().head(MAX_ROWS)._repr_html_()  # type: ignore[operator]
         hidden = len(self) - MAX_ROWS
         more = f"<p>{hidden} more rows are not shown: use to_frame()</p>" if hidden > 0 else ""
-        return f"<p>{escape(repr(self))}</p>{html}{more}"
+        cautions = "".join(f"<p><strong>Caution: {escape(each)}.</strong></p>" for each in self.cautions)
+        return f"{cautions}<p>{escape(repr(self))}</p>{html}{more}"
 
     @property
     def found(self) -> Counterfactuals:

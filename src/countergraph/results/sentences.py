@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from countergraph.graphs.pairs import pair_position
 from countergraph.results.counterfactual import Counterfactual, Pair
+from countergraph.results.unit import Unit
 from countergraph.results.wording import (
     GRAPH_VERBS,
     WEIGHTED_VERBS,
     Connection,
+    UnitChange,
     counterfactual_sentence,
-    moves_sentence,
     nothing_found_sentence,
+    units_sentence,
 )
 
 
@@ -22,15 +26,21 @@ def result_sentence(result: Counterfactual) -> str:
         return nothing_found_sentence(
             result.subject, before, result.calls, result.stopped, result.limited, target, result.why
         )
-    if result.moves:
-        moves = [(move.change, move.words, len(move.flips)) for move in result.moves]
-        sentence = moves_sentence(result.subject, before, after, moves, result.distance or 0)
+    if result.units:
+        sentence = units_sentence(result.subject, before, after, [_unit_change(result, unit) for unit in result.units])
     else:
         removed, added = ([_connection(result, pair) for pair in pairs] for pairs in (result.removed, result.added))
         verbs = WEIGHTED_VERBS if result.weighted else GRAPH_VERBS
         sentence = counterfactual_sentence(result.subject, before, after, removed, added, verbs)
     proven = result.certificate.describe(target)
     return f"{sentence} {proven}" if proven else sentence
+
+
+def _unit_change(result: Counterfactual, unit: Unit) -> UnitChange:
+    mean = None
+    if result.values is not None and result.weighted:
+        mean = float(np.mean(result.values[unit.flips] - result.original[unit.flips]))
+    return UnitChange(unit.change, unit.words, len(unit.flips), mean)
 
 
 def _connection(result: Counterfactual, pair: Pair) -> Connection:

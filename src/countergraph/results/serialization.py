@@ -13,7 +13,7 @@ from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Indices, Values, pair_count, pair_position, pairs_at
 from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
-from countergraph.results.vocabulary import Move
+from countergraph.results.unit import Unit
 
 FORMAT = "countergraph-counterfactual/4"
 OLD_FORMATS = ("countergraph-counterfactual/2", "countergraph-counterfactual/3")
@@ -45,9 +45,14 @@ def to_dict(result: Counterfactual) -> dict[str, Any]:
         "calls": result.calls,
         "calls_by_phase": dict(result.calls_by_phase),
         "trace": [list(point) for point in result.trace],
-        "moves": [
-            {"change": move.change, "words": move.words, "pairs": _ends(move.flips, result.n_rois)}
-            for move in result.moves
+        "units": [
+            {
+                "number": each.number,
+                "change": each.change,
+                "words": each.words,
+                "pairs": _ends(each.flips, result.n_rois),
+            }
+            for each in result.units
         ],
         "cost": result.cost,
         "certificate": result.certificate.to_dict(),
@@ -56,6 +61,8 @@ def to_dict(result: Counterfactual) -> dict[str, Any]:
         "weighted": result.weighted,
         "original": _encode(result.original if result.weighted else np.packbits(result.original)),
         "changed_values": None if result.changed_values is None else _encode(result.changed_values),
+        "measure": result.measure,
+        "valid_values": None if result.valid_values is None else _encode(result.valid_values),
     }
 
 
@@ -77,7 +84,7 @@ def from_dict(plain: dict[str, Any], atlas: Atlas | None = None) -> Counterfactu
     if plain.get("format") not in (FORMAT, *OLD_FORMATS):
         raise InputError(f"the format of a result must be {FORMAT!r}, not {plain.get('format')!r}")
     kind = "class" if plain["format"] == OLD_FORMATS[0] else "label"
-    n, changed = plain["n_regions"], plain.get("changed_values")
+    n, changed, valid = plain["n_regions"], plain.get("changed_values"), plain.get("valid_values")
     positions = [int(pair_position(i, j, n)) for i, j in [*plain["added"], *plain["removed"]]]
     return Counterfactual(
         original=_original(plain, pair_count(n)),
@@ -95,15 +102,19 @@ def from_dict(plain: dict[str, Any], atlas: Atlas | None = None) -> Counterfactu
         named=plain.get("named", True),
         atlas=atlas,
         classes=None if plain["classes"] is None else tuple(plain["classes"]),
-        moves=tuple(
-            Move(move["change"], move["words"], np.array([int(pair_position(i, j, n)) for i, j in move["pairs"]]))
-            for move in plain["moves"]
-        ),
+        units=tuple(_unit(each, n) for each in plain.get("units", [])),
         cost=plain["cost"],
         certificate=Certificate.from_dict(plain["certificate"]),
         why=plain.get("why", ""),
         changed_values=None if changed is None else _decode(changed, np.float32),
+        measure=plain.get("measure", "edge"),
+        valid_values=None if valid is None else _decode(valid, np.float32),
     )
+
+
+def _unit(plain: dict[str, Any], n_rois: int) -> Unit:
+    flips = np.array([int(pair_position(i, j, n_rois)) for i, j in plain["pairs"]], dtype=np.intp)
+    return Unit(plain["number"], plain["change"], plain["words"], flips)
 
 
 def _original(plain: dict[str, Any], n_pairs: int) -> Values:

@@ -84,7 +84,9 @@ def _values(change: tuple[float, float] | None) -> str:
 
 
 def format_value(value: float) -> str:
-    """Return a value with two digits after the point, or as many as it needs."""
+    """Return a value with two digits after the point, or as many as it needs; a large integer without."""
+    if value == round(value) and abs(value) >= 2:
+        return f"{value:.0f}"
     return f"{value:.2f}" if 0.005 <= abs(value) < 1000 or value == 0 else f"{value:.3g}"
 
 
@@ -128,24 +130,43 @@ def _mid_sentence(subject: str) -> str:
     return f"the {subject[4:]}" if subject.startswith("The ") else subject
 
 
-def moves_sentence(subject: str, before: str, after: str, moves: Sequence[tuple[str, str, int]], distance: int) -> str:
-    """Describe groups of changes, each (change, words, number of pairs); if they overlap, also the total number."""
-    verbs = {"removed": "did not exist", "added": "existed"}
-    conditions = [f"{_group_phrase(change, words, number)} {verbs[change]}" for change, words, number in moves]
-    overlap = distance < sum(number for _, _, number in moves)
+class UnitChange(NamedTuple):
+    """A change of a unit: its direction, its words, the number of its pairs, and the mean change of their values."""
+
+    change: str
+    words: str
+    number: int
+    mean: float | None = None
+    """None for graphs."""
+
+
+UNIT_VERBS = {
+    "removed": "did not exist",
+    "added": "existed",
+    "weakened": "were weaker",
+    "strengthened": "were stronger",
+}
+
+
+def units_sentence(subject: str, before: str, after: str, changes: Sequence[UnitChange]) -> str:
+    """Describe the changes of units."""
+    conditions = [_unit_condition(each) for each in changes]
     return (
         f"{subject} is classified as {before}. "
-        f"If {join(conditions)}{f', {distance} connections in all' if overlap else ''}, "
-        f"{_mid_sentence(subject)} would have been classified as {after}."
+        f"If {join(conditions)}, {_mid_sentence(subject)} would have been classified as {after}."
     )
 
 
-def _group_phrase(change: str, words: str, number: int) -> str:
-    """Return a group with its size: "all connections of Insula_L (3)", "the only connection of Insula_L"."""
-    if number > 1 or not words.startswith("all connections"):
-        return f"{words} ({number})"
-    only = "the only connection" if change == "removed" else "the only missing connection"
-    return only + words.removeprefix("all connections")
+def _unit_condition(each: UnitChange) -> str:
+    """Return a condition: "the connections of Insula_L were weaker (by 0.08 on average)"."""
+    if each.mean is None and each.change == "removed":
+        verb, words = "did not exist", f"{each.words} ({each.number})"
+    elif each.mean is None:
+        verb, words = "existed", f"{each.words} ({each.number} more)"
+    else:
+        verb = f"{UNIT_VERBS[each.change]} (by {format_value(abs(each.mean))} on average, {count(each.number, 'pair')})"
+        words = each.words.replace("all connections", "the connections")
+    return f"{words} {verb}"
 
 
 def count(number: int, noun: str) -> str:

@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from countergraph.graphs.pairs import Values
+from countergraph.graphs.pairs import Indices, Values
 from countergraph.oracle.answers import Labels, Scored
-from countergraph.search.job import UNCHANGED, Change, Job, Reply, Steps, execute
-from countergraph.search.protocol import SharedState
+from countergraph.search.job import UNCHANGED, Job, Reply, Steps, execute
+from countergraph.search.network import Change
+from countergraph.search.protocol import Reference, SharedState
 from countergraph.search.record import Consistency, Record, Stopped
 
 BUFFER_BYTES = 256 * 2**20
@@ -221,14 +222,16 @@ def run(
     first = jobs[0].values
     phases = {phase.name: phase for job in jobs for phase in job.phases}
     reference = jobs[0].reference
-    shared = {name: phase.shared(first.size, reference) for name, phase in phases.items() if phase.shared is not None}
+    shared = {
+        name: phase.shared(jobs[0].layout, reference) for name, phase in phases.items() if phase.shared is not None
+    }
     active = _ActiveJobs(min(len(jobs), max(1, BUFFER_BYTES // first.nbytes)), first, shared)
     queue = zip(range(len(jobs)), jobs, records, strict=True)
     batch_size, calls = _BatchSize(len(active.values), time_limit), 0
     must_stop = partial(_must_stop, records, deadline, cancelled)
     for state in shared.values():
-        questions = state.questions([job.values for job in jobs], jobs[0].options.max_reference_calls(len(jobs)))
-        for n_classified in _learn_classes(state, questions, classify, batch_size, must_stop):
+        asked = state.questions([job.values for job in jobs], jobs[0].options.max_reference_calls(len(jobs)))
+        for n_classified in _learn_classes(state, reference, asked, classify, batch_size, must_stop):
             calls += n_classified
             yield Asked(n_classified, calls, 0, calls)
     shared_calls = calls
@@ -258,16 +261,21 @@ def _fill(active: _ActiveJobs, queue: Iterator[tuple[int, Job, Record]]) -> None
 
 
 def _learn_classes(
-    state: SharedState, graphs: Values, classify: Classify, batch_size: _BatchSize, must_stop: Callable[[], bool]
+    state: SharedState,
+    reference: Reference | None,
+    rows: Indices,
+    classify: Classify,
+    batch_size: _BatchSize,
+    must_stop: Callable[[], bool],
 ) -> Iterator[int]:
-    """Classify graphs of the dataset for a shared state, and yield the size of each batch."""
-    while len(graphs) and not must_stop():
+    """Classify labelled networks for a shared state, and yield the size of each batch."""
+    while reference is not None and rows.size and not must_stop():
         began = time.monotonic()
-        batch, graphs = graphs[: batch_size.size], graphs[batch_size.size :]
-        replies = _replies(classify(batch, [NO_JOB] * len(batch)))
+        batch, rows = rows[: batch_size.size], rows[batch_size.size :]
+        replies = _replies(classify(reference.networks[batch], [NO_JOB] * batch.size))
         state.learn_classes(batch, [reply.label for reply in replies])
-        batch_size.update(len(batch), time.monotonic() - began)
-        yield len(batch)
+        batch_size.update(batch.size, time.monotonic() - began)
+        yield int(batch.size)
 
 
 def _must_stop(records: list[Record], deadline: float, cancelled: Callable[[], bool]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from countergraph.errors import SearchError
-from countergraph.graphs.pairs import Indices, Label, Values
+from countergraph.graphs.pairs import Label, Values
+from countergraph.search.amounts import smaller_amounts
 from countergraph.search.methods import Phase
-from countergraph.search.network import Problem, ProblemOf
+from countergraph.search.network import Change, Layout, Problem, ProblemOf
 from countergraph.search.options import SearchOptions
 from countergraph.search.proof import RefutedSets
 from countergraph.search.protocol import (
@@ -30,6 +31,10 @@ from countergraph.search.protocol import (
 )
 from countergraph.search.record import Consistency, Record
 
+AMOUNTS = "amounts"
+"""The name of the step that shrinks the changes of weighted networks, among the phases."""
+VALID = "valid"
+"""The name of the step that projects the result to the nearest valid network."""
 MAX_REJECTED = 10
 """The number of forbidden candidates that a search may propose per call of its budget."""
 
@@ -44,8 +49,11 @@ class Job:
     """Returns what can be changed, and the constraints, given the class of the network."""
     options: SearchOptions
     seed: np.random.SeedSequence
+    layout: Layout
+    """The ends of the positions of the search."""
     reference: Reference | None = None
-    moves: Sequence[Flips] = ()
+    project: Callable[[Values], Values] | None = None
+    """Returns the nearest valid network, if the result is to be projected."""
     start: Flips | None = None
     """A known counterfactual to improve (warm start)."""
 
@@ -90,13 +98,6 @@ class Received:
 RECEIVED = Received()
 
 
-class Change(NamedTuple):
-    """A job yields this to have a candidate classified: the network with other values of some pairs."""
-
-    pairs: Indices
-    values: Values
-
-
 UNCHANGED = Change(NO_FLIPS, np.empty(0, dtype=np.bool_))
 SearchGenerator = Generator[Message, Answer, object]
 Step = Change | Wait | Received
@@ -126,7 +127,7 @@ def execute(job: Job, record: Record, consistency: Consistency, shared: Mapping[
         if tasks is None:
             record.stopped = "already in target class"
             return
-        refuted = RefutedSets(job.values.size)
+        refuted = RefutedSets(record.problem.network.values.size, record.problem.changeable.size)
         spent = yield from _phases(job, record, tasks, consistency, refuted)
         if not job.confirm or record.best is None:
             break
@@ -139,9 +140,56 @@ def execute(job: Job, record: Record, consistency: Consistency, shared: Mapping[
             tasks = _tasks(job, record.problem, other, rng, shared)
     record.previous.clear()
     record.enforce_most()
+    if job.options.amounts and record.best is not None:
+        yield from _shrink_amounts(job, record)
+    if job.project is not None and record.best is not None:
+        yield from _project(job, record, job.project)
     if job.confirm and consistency.holds and record.best is not None:
         record.proof = refuted.proof_of(record.best)
     record.stopped = "max_calls" if spent else "finished" if record.best is not None else "not found"
+
+
+def _shrink_amounts(job: Job, record: Record) -> Steps:
+    """Find how much the pairs of the result must change, with a budget of its own; confirm the last success."""
+    problem, label, best = record.problem, record.label, record.best
+    assert label is not None
+    assert best is not None
+    network = problem.network if problem.pair_network is None else problem.pair_network
+    steps = smaller_amounts(network, [problem.pairs_of(best[[number]]) for number in range(best.size)])
+    record.calls[AMOUNTS] = 0
+    smallest: Change | None = None
+    change = next(steps, None)
+    while change is not None and record.calls[AMOUNTS] < job.max_calls - 1:
+        reply = yield change
+        record.calls[AMOUNTS] += 1
+        smaller = _flips(job, label, reply)
+        smallest = change if smaller else smallest
+        yield RECEIVED
+        try:
+            change = steps.send(smaller)
+        except StopIteration:
+            break
+    if smallest is not None:
+        reply = yield smallest
+        record.calls[AMOUNTS] += 1
+        if _flips(job, label, reply):
+            record.amounts = smallest
+        yield RECEIVED
+
+
+def _project(job: Job, record: Record, project: Callable[[Values], Values]) -> Steps:
+    """Classify the valid network that is nearest to the result, and record it if it is a counterfactual."""
+    assert record.label is not None
+    assert record.best is not None
+    pairs, changed = record.problem.change(record.best) if record.amounts is None else record.amounts
+    values = job.values.copy()
+    values[pairs] = changed
+    projected = project(values)
+    reply = yield Change(np.arange(values.size), projected)
+    record.calls[VALID] = 1
+    if _flips(job, record.label, reply):
+        record.projected = projected
+    yield RECEIVED
 
 
 def _tasks(
@@ -150,7 +198,7 @@ def _tasks(
     """Return the task of each phase, given the class of the graph; None if that is the target already."""
     if own.label == job.target:
         return None
-    task = Task(problem.network, own.label, job.options, rng, job.reference, problem.limits, job.moves)
+    task = Task(problem.network, own.label, job.options, rng, job.reference, problem.limits)
     score = _score(job, own.label, own)
     return {phase.name: shared[phase.name].join(task, score) if phase.name in shared else task for phase in job.phases}
 
@@ -177,7 +225,7 @@ def _phases(
                 break
             candidate = _candidate(record.problem, phase, message)
             if candidate.size:
-                reply = yield _change(record.problem, candidate)
+                reply = yield record.problem.change(candidate)
                 answer = _process(job, record, tasks, refuted, phase, candidate, reply)
                 yield RECEIVED
             else:
@@ -199,10 +247,10 @@ def _classify_start(job: Job, record: Record, tasks: Tasks, consistency: Consist
     reserved = consistency.reserved_calls(record) if job.confirm and len(job.phases) == 1 else 0
     if job.start is None or sum(record.calls.values()) > 1 or job.max_calls < 2 + reserved:
         return
-    network, limits = record.problem
-    candidate = limits.fit(network.decreases, job.start)
+    problem = record.problem
+    candidate = problem.limits.fit(problem.network.decreases, job.start)
     if candidate.size:
-        reply = yield _change(record.problem, candidate)
+        reply = yield record.problem.change(candidate)
         _process(job, record, tasks, refuted, job.phases[0], candidate, reply)
         yield RECEIVED
 
@@ -228,11 +276,6 @@ def _next_message(phase: Phase, search: SearchGenerator, answer: Answer | None) 
         return None
     except Exception as error:
         raise SearchError(f"the search {phase.name!r} raised {type(error).__name__}: {error}") from error
-
-
-def _change(problem: Problem, flips: Flips) -> Change:
-    """Return what a candidate changes."""
-    return Change(flips, problem.network.alternatives[flips])
 
 
 def _candidate(problem: Problem, phase: Phase, message: object) -> Flips:
@@ -303,7 +346,7 @@ def _repeat(
     """
     name, agreed, others = job.phases[-1].name, 0, list[Reply]()
     while max(agreed, len(others)) < consistency.confirmations and record.calls[name] < job.max_calls:
-        reply = yield _change(record.problem, flips)
+        reply = yield record.problem.change(flips)
         record.calls[name] += 1
         if agrees(reply):
             agreed += 1

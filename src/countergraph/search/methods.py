@@ -19,8 +19,8 @@ from countergraph.search.forward import data_driven_forward, oblivious_forward
 from countergraph.search.learned import learned
 from countergraph.search.learned.state import LearnedState
 from countergraph.search.least_first import least_first_backward
+from countergraph.search.network import Layout
 from countergraph.search.protocol import Reference, SearchFunction, SharedState
-from countergraph.search.whole_moves import whole_moves
 
 ENTRY_POINTS = "countergraph.searches"
 """The entry point group in which other packages list their `Phase` objects."""
@@ -42,15 +42,13 @@ class Phase:
         For the list of methods.
     needs_dataset
         Whether it uses the labelled graphs of ``dataset=``.
-    needs_moves
-        Whether it changes groups of pairs, and uses ``task.moves``.
     only_undoes
         Whether every candidate of a backward search is a subset of its start.
     improves_start
         Whether a forward search can also improve a known counterfactual; other forward searches are skipped when there
         is one.
     shared
-        Creates the state that all searches of a run share, from the number of pairs and the labelled graphs; None if
+        Creates the state that all searches of a run share, from the ends of the pairs and the labelled graphs; None if
         the searches are independent.
     """
 
@@ -60,10 +58,9 @@ class Phase:
     title: str = ""
     summary: str = ""
     needs_dataset: bool = False
-    needs_moves: bool = False
     only_undoes: bool = False
     improves_start: bool = False
-    shared: Callable[[int, Reference | None], SharedState] | None = None
+    shared: Callable[[Layout, Reference | None], SharedState] | None = None
 
     def __post_init__(self) -> None:
         if (
@@ -114,11 +111,6 @@ class Method:
         """Whether the searches of a run learn from each other."""
         return any(phase.shared is not None for phase in self.phases)
 
-    @cached_property
-    def uses_moves(self) -> bool:
-        """Whether it changes groups of pairs."""
-        return any(phase.needs_moves for phase in self.phases)
-
     @property
     def is_registered(self) -> bool:
         """Whether its name determines it."""
@@ -138,8 +130,6 @@ PHASES: dict[str, Phase] = {phase.name: phase for phase in (
     Phase("learned", "forward", learned, "Learned Search",
           "a surrogate model, learned from all answers of the run, ranks the pairs; forward, backward and local search",
           improves_start=True, shared=LearnedState),
-    Phase("moves", "forward", whole_moves, "Whole Moves",
-          "change groups of pairs: of an ROI, between two networks, inside a clique", needs_moves=True),
     Phase("obs", "backward", oblivious_backward, "Oblivious Backward Search",
           "undo k random changes at a time, with adaptive k, while the class stays changed", only_undoes=True),
     Phase("dbs", "backward", data_driven_backward, "Data-driven Backward Search",

@@ -21,6 +21,12 @@ def closest_crossing(network: Network, coefficients: Floats, intercept: float) -
     A score above 0 is one class, a score of at most 0 the other. Each flip changes the score by a fixed amount that
     does not depend on the other flips. So the flips with the largest effect are the optimum; ties go to the first pair.
     """
+    order, size = linear_order(network, coefficients, intercept)
+    return None if size is None else np.sort(order[:size])
+
+
+def linear_order(network: Network, coefficients: Floats, intercept: float) -> tuple[Flips, int | None]:
+    """Return the helpful flips, largest effect first, and how many of them cross 0; None if all together do not."""
     score = linear_score(network.values, coefficients, intercept)
     effects = network.differences * coefficients
     gains = -effects if score > 0 else effects
@@ -28,6 +34,4 @@ def closest_crossing(network: Network, coefficients: Floats, intercept: float) -
     order = helpful[np.argsort(-gains[helpful], kind="stable")]
     scores = snap_to_zero(score + np.cumsum(effects[order]), coefficients)
     crossed = np.flatnonzero(scores <= 0 if score > 0 else scores > 0)
-    if not crossed.size:
-        return None
-    return np.sort(order[: crossed[0] + 1])
+    return order, int(crossed[0]) + 1 if crossed.size else None

@@ -24,6 +24,12 @@ from countergraph.search.methods import Method, Phase, parse_method
 from countergraph.search.protocol import SearchFunction
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Unit = Literal["pair", "roi", "network"]
+AUTO = "auto"
+"""The default method: the exact optimum if it is known, else ``"learned"``."""
+Validity = Literal["check", "nearest", "off"]
+VALIDITIES: tuple[Validity, ...] = ("check", "nearest", "off")
+UNITS: tuple[Unit, ...] = ("pair", "roi", "network")
 Effort = Literal["quick", "standard", "thorough"]
 EFFORTS: tuple[Effort, ...] = ("quick", "standard", "thorough")
 REFERENCE_CALLS_PER_GRAPH = 20
@@ -56,6 +62,9 @@ class SearchKeywords(TypedDict, total=False):
     effort: Effort | None
     reference_calls: int | None
     change: str | ArrayLike | None
+    unit: Unit
+    amounts: bool
+    valid: Validity
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,9 @@ class SearchOptions:
     Parameters
     ----------
     method
-        ``"learned"``, a search of the paper (``"ofs+obs"``, ``"dfs+dbs"``, ...; see `countergraph.list_methods`), or a
+        ``"auto"``: ``"learned"``, but the exact optimum for a linear classifier of scikit-learn, also behind scalers
+        and PCA in a pipeline, unless there are constraints or larger units. ``"learned"``, a search of the paper
+        (``"ofs+obs"``, ``"dfs+dbs"``, ...; see `countergraph.list_methods`), or a
         search object: a `Phase`, a sum of phases, or a forward search function.
     k
         The number of pairs changed in one step.
@@ -107,6 +118,16 @@ class SearchOptions:
         For weighted networks, computed from ``dataset=``: ``"quantile:Q"``, an extreme but observed value of the wanted
         class (default, Q = 0.9); ``"target-median"``, its median; ``"donor"``, the value of the nearest network of that
         class; ``"neutral"``, the mean of all networks. Or an array of values.
+    unit
+        What is changed as one step, and counted as the distance: ``"pair"``; ``"roi"``, all pairs of an ROI that change
+        in one direction; or ``"network"``, all pairs within a network, or between two, that change in one direction.
+    amounts
+        For weighted networks: after the pairs are found, find how much they must change, by bisection: a common factor,
+        then each pair separately. This has its own budget of ``max_calls``, as an additional phase.
+    valid
+        For correlations and Fisher z values, whether the counterfactual is still a correlation matrix: ``"check"``
+        computes the smallest eigenvalue (``result.smallest_eigenvalue``); ``"nearest"`` also projects the result to the
+        nearest correlation matrix, and has it classified again (``result.valid_matrix``); ``"off"`` does nothing.
     """
 
     method: str | Phase | Method | SearchFunction = "learned"
@@ -123,6 +144,9 @@ class SearchOptions:
     effort: Effort | None = None
     reference_calls: int | None = None
     change: str | ArrayLike | None = None
+    unit: Unit = "pair"
+    amounts: bool = False
+    valid: Validity = "check"
 
     def __post_init__(self) -> None:
         check_integers(k=(self.k, 1), max_calls=(self.max_calls, 1), seed=(self.seed, 0), walks=(self.walks, 1))
@@ -145,6 +169,10 @@ class SearchOptions:
             raise InputError(f"time_limit must be a positive number of seconds, not {limit!r}")
         if self.effort is not None and self.effort not in EFFORTS:
             raise InputError(f"effort must be one of {', '.join(EFFORTS)}, not {self.effort!r}")
+        if self.valid not in VALIDITIES:
+            raise InputError(f"valid must be one of {', '.join(VALIDITIES)}, not {self.valid!r}")
+        if self.unit not in UNITS:
+            raise InputError(f"unit must be one of {', '.join(UNITS)}, not {self.unit!r}")
         if self.reference_calls is not None:
             check_integers(reference_calls=(self.reference_calls, 0))
         method = self.parsed_method
@@ -155,8 +183,8 @@ class SearchOptions:
 
     @cached_property
     def parsed_method(self) -> Method:
-        """The method as an object."""
-        return parse_method(self.method)
+        """The method as an object; ``"auto"`` is resolved when the black box is known."""
+        return parse_method("learned" if self.method == AUTO else self.method)
 
     @cached_property
     def phases(self) -> tuple[Phase, ...]:

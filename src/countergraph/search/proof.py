@@ -40,10 +40,12 @@ class RefutedSets:
     ----------
     n_pairs
         The number of pairs of the graph.
+    n_changeable
+        How many of them can change; None for all.
     """
 
-    def __init__(self, n_pairs: int) -> None:
-        self._numbers = _numbers(n_pairs)
+    def __init__(self, n_pairs: int, n_changeable: int | None = None) -> None:
+        self._numbers, self._n_changeable = _numbers(n_pairs), n_pairs if n_changeable is None else n_changeable
         self._refuted: defaultdict[int, set[int]] = defaultdict(set)
         self._size = FIRST
 
@@ -63,7 +65,7 @@ class RefutedSets:
         without_one = self._numbers[best] ^ np.uint64(self._hash(best))
         minimal = best.size == 1 or self._refuted[best.size - 1].issuperset(without_one.tolist())
         radius = 0
-        while radius + 1 < best.size and len(self._refuted[radius + 1]) == comb(self._numbers.size, radius + 1):
+        while radius + 1 < best.size and len(self._refuted[radius + 1]) == comb(self._n_changeable, radius + 1):
             radius += 1
         return Proof(minimal, radius, optimal=radius == best.size - 1)
 

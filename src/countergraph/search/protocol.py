@@ -73,7 +73,15 @@ class Reference:
     """The labelled networks that a data-driven search may use."""
 
     values: Values
+    """The values of the positions of a search: of the pairs, or of larger units."""
     labels: NDArray[np.int64]
+    pair_values: Values | None = None
+    """The values of the pairs, if the positions are larger units."""
+
+    @property
+    def networks(self) -> Values:
+        """The networks as the black box receives them."""
+        return self.values if self.pair_values is None else self.pair_values
 
     @property
     def edges(self) -> Bits:
@@ -115,8 +123,6 @@ class Task:
     """Labelled graphs, if there are any."""
     limits: Limits = NO_LIMITS
     """The constraints on a counterfactual."""
-    moves: Sequence[Flips] = ()
-    """Groups of pairs that change together, smallest first, for searches that work on groups."""
 
     @property
     def graph(self) -> Bits:
@@ -186,17 +192,17 @@ class Task:
 class SharedState(Protocol):
     """State that the searches of one run share, for phases that learn from the answers of all graphs.
 
-    The driver creates it once per run by calling ``Phase.shared(n_pairs, reference)``.
+    The driver creates it once per run by calling ``Phase.shared(layout, reference)``.
     """
 
-    def questions(self, searched: Sequence[Values], limit: int) -> Values:
-        """Return networks that the driver classifies before the searches start, at most ``limit``: shared calls.
+    def questions(self, searched: Sequence[Values], limit: int) -> Indices:
+        """Return which labelled networks are classified before the searches start, at most ``limit``: shared calls.
 
         ``searched`` are the networks of the run, which are classified anyway.
         """
 
-    def learn_classes(self, graphs: Values, labels: Sequence[Label]) -> None:
-        """Process the classes of these graphs."""
+    def learn_classes(self, rows: Indices, labels: Sequence[Label]) -> None:
+        """Process the classes of these labelled networks."""
 
     def join(self, task: Task, score: float | None) -> Task:
         """Return the task of one search, extended by its view of the shared state.

@@ -6,9 +6,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from countergraph.graphs.pairs import Label
+from countergraph.graphs.pairs import Label, Values
 from countergraph.search.limits import NO_LIMITS, Limits
-from countergraph.search.network import Problem
+from countergraph.search.network import Change, Problem
 from countergraph.search.proof import NO_PROOF, Proof
 from countergraph.search.protocol import Flips
 
@@ -57,6 +57,10 @@ class Record:
     """The number of candidates that are not counterfactuals."""
     answered: set[Label] = field(default_factory=set)
     """All classes in the answers of the black box."""
+    amounts: Change | None = None
+    """The changed pairs of a weighted network with smaller changes, if they were searched."""
+    projected: Values | None = None
+    """The nearest valid network, if it was requested and is a counterfactual."""
     proof: Proof = NO_PROOF
     """What the answers prove about the result, if it is confirmed."""
 
@@ -116,7 +120,7 @@ class Record:
     def start(self, label: Label, problem: Problem) -> None:
         """Start, or start again, with the class of the original network."""
         self.discard_results()
-        self.label, self.known_problem = label, problem
+        self.label, self.known_problem, self.amounts, self.projected = label, problem, None, None
         self.flipped, self.flipped_within_most, self.refuted = 0, 0, 0
 
     def discard_results(self) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from countergraph.finding.units import changed_units, units_of_result
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Indices, Label
+from countergraph.graphs.pairs import Indices, Label, Values
 from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
-from countergraph.results.vocabulary import Move, as_moves, vocabulary
-from countergraph.search.methods import parse_method
 from countergraph.store.setting import Setting
 
 
@@ -47,6 +47,10 @@ class Row(NamedTuple):
     optimal: bool = False
     changed_values: bytes | None = None
     """The values of the changed pairs of a weighted network."""
+    units: bytes | None = None
+    """The numbers of the changed units, if they are larger than pairs."""
+    valid_values: bytes | None = None
+    """The nearest correlation matrix of a weighted network, if it was requested."""
 
     @classmethod
     def of(cls, result: Counterfactual, graph: int) -> Self:
@@ -67,13 +71,15 @@ class Row(NamedTuple):
             result.certificate.minimal,
             result.certificate.radius,
             result.certificate.optimal,
-            None if result.changed_values is None else result.changed_values.astype("<f4").tobytes(),
+            _pack_values(result.changed_values),
+            _pack([unit.number for unit in result.units]) if result.units else None,
+            _pack_values(result.valid_values),
         )
 
     def unpack(self, setting: Setting, data: GraphDataset, classes: tuple[str, ...] | None = None) -> Counterfactual:
         """Return the result; ``classes`` are the names of the classes, if they are not those of the cohort."""
         flips = None if self.flips is None else unpack_numbers(self.flips)
-        return Counterfactual(
+        result = Counterfactual(
             original=data.values[self.graph],
             flips=flips,
             original_label=self.original_class,
@@ -89,19 +95,26 @@ class Row(NamedTuple):
             named=True,
             atlas=data.atlas,
             classes=classes or data.classes,
-            moves=self._moves(setting, data, flips),
             cost=self.cost,
             certificate=Certificate(bool(self.minimal), self.radius, bool(self.optimal)),
             why=self.why,
-            changed_values=None
-            if self.changed_values is None
-            else np.frombuffer(self.changed_values, dtype="<f4").astype(np.float32),
+            changed_values=_unpack_values(self.changed_values),
+            measure="unknown" if setting.parameters.get("valid") == "off" else data.measure,
+            valid_values=_unpack_values(self.valid_values),
         )
 
-    def _moves(self, setting: Setting, data: GraphDataset, flips: Indices | None) -> tuple[Move, ...]:
-        if flips is None or not parse_method(setting.method).uses_moves:
-            return ()
-        return tuple(as_moves(flips, vocabulary(data.edges[self.graph], data.atlas)))
+        if self.units is None or flips is None:
+            return result
+        numbers, names = unpack_numbers(self.units).tolist(), result.change_names
+        return replace(result, units=changed_units(units_of_result(result), numbers, flips, result.decreased, names))
+
+
+def _pack_values(values: Values | None) -> bytes | None:
+    return None if values is None else values.astype("<f4").tobytes()
+
+
+def _unpack_values(packed: bytes | None) -> Values | None:
+    return None if packed is None else np.frombuffer(packed, dtype="<f4").astype(np.float32)
 
 
 def _pack(numbers: ArrayLike) -> bytes:

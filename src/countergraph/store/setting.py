@@ -65,7 +65,7 @@ class Setting:
     def of_request(cls, request: Request, cohort: str, dataset: str, box: str) -> Setting:
         """Return the setting of a request, given the fingerprints."""
         context = {}
-        if request.atlas is not None and (request.options.constraints or request.options.parsed_method.uses_moves):
+        if request.atlas is not None and (request.options.constraints or request.units is not None):
             context["atlas"] = fingerprint(request.atlas.to_dict())
         if request.oracle.with_subjects and request.cohort is not None:
             context["subjects"] = fingerprint(list(request.cohort.names))

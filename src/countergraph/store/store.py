@@ -70,7 +70,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE searches ADD COLUMN optimal INTEGER NOT NULL DEFAULT 0",
     ),
     ("ALTER TABLE settings RENAME COLUMN asked TO options",),
-    ("ALTER TABLE searches ADD COLUMN changed_values BLOB",),
+    ("ALTER TABLE searches ADD COLUMN changed_values BLOB", "ALTER TABLE searches ADD COLUMN units BLOB"),
+    ("ALTER TABLE searches ADD COLUMN valid_values BLOB",),
 )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from countergraph.graphs.pairs import Floats, pair_ends, sum_at_rois
+from countergraph.graphs.pairs import Floats
 from countergraph.search.learned.directions import DEGREE_COUNTS, DEGREES, Embedding
 from countergraph.search.learned.state import LearnedTask
 from countergraph.search.parts.mutations import restart_random
@@ -116,10 +116,10 @@ def degree_contrast(task: Task, bias: float) -> Flips:
 
     The degree of an ROI in a weighted network is the sum of the values of its pairs.
     """
-    degrees = sum_at_rois(task.network.values.astype(np.float64))
+    layout = task.network.layout
+    degrees = layout.sum_at_ends(task.network.values.astype(np.float64))
     degrees = (degrees - degrees.mean()) / (degrees.std() or 1.0)
-    first, second = pair_ends(degrees.size)
-    log_weights = bias * np.where(task.graph, -1, 1) * (degrees[first] + degrees[second])
+    log_weights = bias * np.where(task.graph, -1, 1) * (degrees[layout.first] + degrees[layout.second])
     weights = np.exp(np.clip(log_weights, -MAX_LOG_WEIGHT, MAX_LOG_WEIGHT))
     return weighted_shuffle(np.concatenate([task.additions, task.removals]), task.rng, task.addition_weights(weights))
 

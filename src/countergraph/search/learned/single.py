@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from countergraph.graphs.pairs import Bits, Floats, pair_ends, roi_count
+from countergraph.graphs.pairs import Bits, Floats
 from countergraph.search.learned.experts import BIAS, degree_contrast
 from countergraph.search.learned.state import LearnedTask
+from countergraph.search.network import Layout
 from countergraph.search.parts.orders import random_order
 from countergraph.search.parts.prefix import bisect
 from countergraph.search.protocol import Ask, Attempt, Flips, Part, observed
@@ -97,7 +98,9 @@ def shrink(task: LearnedTask, flips: Flips) -> Part:
     """Apply random shrinking and, in a search without any data, Bayesian shrinking if many changes remain."""
     if not task.is_uninformed:
         return (yield from random_shrinking(task, flips))
-    surrogate = ProbitSurrogate(flips, task.graph, np.abs(task.guide.changes[flips]).astype(np.float64))
+    surrogate = ProbitSurrogate(
+        flips, task.graph, np.abs(task.guide.changes[flips]).astype(np.float64), task.network.layout
+    )
     shrinking = random_shrinking(task, flips, LARGE_CHUNK)
     best = yield from observed(shrinking, lambda answer: surrogate.learn(answer.asked, answer.flipped))
     return best if best.size <= SMALL else (yield from bayesian_shrinking(task, surrogate, best))
@@ -203,17 +206,19 @@ class ProbitSurrogate:
         The graph that they change.
     amounts
         The change of the value of each pair, as a positive number; 1 for each pair of a graph.
+    layout
+        The two ends of each pair.
     """
 
-    def __init__(self, flips: Flips, graph: Bits, amounts: Floats) -> None:
+    def __init__(self, flips: Flips, graph: Bits, amounts: Floats, layout: Layout) -> None:
         self.flips = flips
         self._column = np.empty(graph.size, dtype=np.intp)
         """The column of each pair that is one of the changes."""
         self._column[flips] = np.arange(flips.size)
-        signs, n_rois = np.where(graph[flips], -1.0, 1.0), roi_count(graph.size)
+        signs, n_rois = np.where(graph[flips], -1.0, 1.0), layout.n_ends
         self._groups = np.zeros((3, flips.size + 1), dtype=np.intp)
         """The groups of each change: its two ROIs, and additions or removals. The distance, last, has loadings 0."""
-        self._groups[:, :-1] = [*(ends[flips] for ends in pair_ends(n_rois)), n_rois + graph[flips]]
+        self._groups[:, :-1] = [*(ends[flips] for ends in layout), n_rois + graph[flips]]
         self._loadings = np.zeros((3, flips.size + 1))
         self._loadings[:, :-1] = [ROI_STD * signs * amounts, ROI_STD * signs * amounts, SIDE_STD * amounts]
         self._individual_variances = np.append(amounts**2, float(flips.size) ** 2)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from countergraph.graphs.pairs import Bits, Floats, Label, Values
+from countergraph.graphs.pairs import Bits, Floats, Indices, Label, Values
 from countergraph.search.learned.directions import (
     ComponentEmbedding,
     Embedding,
@@ -24,7 +24,8 @@ from countergraph.search.learned.directions import (
 from countergraph.search.learned.portfolio import Portfolio
 from countergraph.search.learned.settings import DEFAULT_SETTINGS, LearnedSettings
 from countergraph.search.learned.surrogate import Surrogate
-from countergraph.search.protocol import Answer, Flips, Reference, Task, counterfactual_labels
+from countergraph.search.network import Layout
+from countergraph.search.protocol import NO_FLIPS, Answer, Flips, Reference, Task, counterfactual_labels
 
 MIN_GRAPHS = 3
 """In a run with fewer different graphs, a search learns from its own answers only."""
@@ -41,17 +42,19 @@ class LearnedState:
 
     Parameters
     ----------
-    n_pairs
-        The number of pairs of a graph.
+    layout
+        The two ends of each pair.
     reference
         Labelled graphs, if there are any.
     settings
         The constants of the learned search.
     """
 
-    def __init__(self, n_pairs: int, reference: Reference | None, settings: LearnedSettings = DEFAULT_SETTINGS) -> None:
+    def __init__(
+        self, layout: Layout, reference: Reference | None, settings: LearnedSettings = DEFAULT_SETTINGS
+    ) -> None:
         self.settings, self.reference = settings, reference
-        self.surrogate, self.portfolio = Surrogate(n_pairs, settings), Portfolio(settings)
+        self.surrogate, self.portfolio = Surrogate(layout, settings), Portfolio(settings)
         self.n_searches = 0
         self.counterfactuals: dict[int, tuple[Guide, Flips, Label]] = {}
         """The closest counterfactual of each search, by the number of its graph, with its class."""
@@ -74,17 +77,19 @@ class LearnedState:
         self._is_binary = True
         self._groups: dict[tuple[Label, Label | None], int] = {}
 
-    def questions(self, searched: Sequence[Values], limit: int) -> Values:
+    def questions(self, searched: Sequence[Values], limit: int) -> Indices:
         """Return labelled graphs that the black box should classify: those that are not searched, at most ``limit``."""
         keys = {graph.tobytes() for graph in searched}
         if self.reference is None or len(keys) < MIN_GRAPHS or not limit:
-            return np.empty((0, self.surrogate.n_pairs), dtype=np.bool_)
-        rows = [row for row, graph in enumerate(self.reference.values) if graph.tobytes() not in keys]
-        return np.asarray(self.reference.values[rows[:: -(-len(rows) // limit)] if rows else []])
+            return NO_FLIPS
+        rows = [row for row, graph in enumerate(self.reference.networks) if graph.tobytes() not in keys]
+        return np.array(rows[:: -(-len(rows) // limit)] if rows else [], dtype=np.intp)
 
-    def learn_classes(self, graphs: Values, labels: Sequence[Label]) -> None:
+    def learn_classes(self, rows: Indices, labels: Sequence[Label]) -> None:
         """Learn the classes that the black box gives to some labelled graphs."""
-        self._reference_answers.update(zip((graph.tobytes() for graph in graphs), labels, strict=True))
+        assert self.reference is not None
+        keys = (graph.tobytes() for graph in self.reference.values[rows])
+        self._reference_answers.update(zip(keys, labels, strict=True))
 
     def join(self, task: Task, score: float | None) -> LearnedTask:
         """Add a graph, and return its task with a guide."""

@@ -25,9 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, vstack
 
-from countergraph.graphs.pairs import Bits, Floats, Indices, Values, pair_ends, roi_count
+from countergraph.graphs.pairs import Bits, Floats, Indices, Values
 from countergraph.search.learned.regression import Answers, fit
 from countergraph.search.learned.settings import LearnedSettings
+from countergraph.search.network import Layout
 
 SCORE_RANGE = 3.0
 """The scores are scaled to this root mean square."""
@@ -67,14 +68,14 @@ class Surrogate:
 
     Parameters
     ----------
-    n_pairs
-        The number of pairs of a graph.
+    layout
+        The two ends of each pair.
     settings
         The constants of the learned search.
     """
 
-    def __init__(self, n_pairs: int, settings: LearnedSettings) -> None:
-        self.n_pairs, self.n_rois, self.settings = n_pairs, roi_count(n_pairs), settings
+    def __init__(self, layout: Layout, settings: LearnedSettings) -> None:
+        self.n_pairs, self.settings = layout.size, settings
         self.n_answers, self._n_fitted, self._version = 0, 0, 0
         self.score_error = np.inf
         """The root mean square error of predicted scores, in units of the margin."""
@@ -82,13 +83,13 @@ class Surrogate:
         self._new: list[_Answer] = []
         self._directions: list[Floats] = []
         """The expert directions (class vectors, pairs), in the space of the edges."""
-        self._rows = _Rows(n_pairs, self.n_rois)
+        self._rows = _Rows(layout)
         n_effects = self._rows.n_effects
-        self._pair_weights = np.zeros((0, n_pairs))
+        self._pair_weights = np.zeros((0, self.n_pairs))
         self._roi_effects, self._own_roi_effects = np.zeros((0, n_effects)), np.zeros((0, n_effects))
         self._expert_weights = np.zeros(1)
         self._offsets = np.zeros(0)
-        self._stds = np.zeros((0, n_pairs))
+        self._stds = np.zeros((0, self.n_pairs))
 
     def set_directions(self, directions: list[Floats]) -> None:
         """Set the expert directions (class vectors, pairs), the discriminative one first."""
@@ -230,13 +231,13 @@ def _in_units(coefficients: Floats, size: int, std: float) -> Floats:
 class _Rows:
     """The answers as rows of the design matrix."""
 
-    def __init__(self, n_pairs: int, n_rois: int) -> None:
-        self.n_pairs, self.n_rois = n_pairs, n_rois
-        self.n_effects = 2 * n_rois + 2
+    def __init__(self, layout: Layout) -> None:
+        self.layout, self.n_pairs, self.n_rois = layout, layout.size, layout.n_ends
+        self.n_effects = 2 * self.n_rois + 2
         """Additions at each ROI, removals at each ROI, all additions, all removals."""
         self.graphs = np.empty(0, dtype=np.intp)
         self.values, self.scored = np.empty(0), np.empty(0, dtype=np.bool_)
-        self.pairs = csr_array((0, n_pairs), dtype=np.float32)
+        self.pairs = csr_array((0, self.n_pairs), dtype=np.float32)
         """The changes of the values by the flips of each answer (answers, class vectors x pairs)."""
         self._effects = csr_array((0, self.n_effects), dtype=np.float32)
         """The numbers of additions and removals at each ROI, or their total change (answers, effects)."""
@@ -256,7 +257,7 @@ class _Rows:
         pointers, columns = np.concatenate([[0], np.cumsum(sizes)]), flips + self.n_pairs * vectors[rows]
         pairs = csr_array((changes, columns, pointers), (sizes.size, n_columns))
         self.pairs.resize((self.pairs.shape[0], n_columns))
-        ends = (self.n_rois * removed + end[flips] for end in pair_ends(self.n_rois))
+        ends = (self.n_rois * removed + end[flips] for end in self.layout)
         columns = np.concatenate([*ends, 2 * self.n_rois + removed])
         amounts = np.tile(np.abs(changes), 3)
         effects = csr_array((amounts, (np.tile(rows, 3), columns)), (sizes.size, self.n_effects))
@@ -275,7 +276,7 @@ class _Rows:
 
     def spread(self, effects: Floats, decreases: Bits) -> Floats:
         """Return the sum of the ROI effects of each flip."""
-        (first, second), n = pair_ends(self.n_rois), self.n_rois
+        (first, second), n = self.layout, self.n_rois
         added, removed = effects[:n], effects[n : 2 * n]
         spread: Floats = np.where(
             decreases, removed[first] + removed[second] + effects[-1], added[first] + added[second] + effects[-2]

@@ -1,0 +1,130 @@
+"""Warnings if a classifier and the networks do not belong together."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import countergraph as cg
+from countergraph.datasets.cohorts import load_adhd
+from countergraph.errors import MismatchWarning
+from countergraph.finding.mismatch import answer_mismatches, estimator_mismatches
+from countergraph.graphs.pairs import to_matrix
+
+
+def correlations(n: int = 40, n_rois: int = 12, seed: int = 0) -> cg.GraphDataset:
+    rng = np.random.default_rng(seed)
+    labels, base = np.arange(n) % 2, rng.normal(size=(n_rois, 4))
+    matrices = []
+    for label in labels:
+        series = rng.normal(size=(60, 4)) @ base.T + rng.normal(size=(60, n_rois))
+        series[:, :3] += 1.5 * label * rng.normal(size=(60, 1))
+        matrices.append(np.corrcoef(series.T))
+    return cg.GraphDataset(np.array(matrices), labels, classes=("TD", "ASD"), measure="correlation")
+
+
+DATA = correlations()
+GRAPHS = DATA.binarize("percentile:80")
+Z = cg.GraphDataset(np.arctanh(DATA.values), DATA.labels, classes=("TD", "ASD"), measure="fisher z")
+ESTIMATORS = [
+    make_pipeline(StandardScaler(), LogisticRegression()),
+    make_pipeline(StandardScaler(), SVC()),
+    SVC(),
+    KNeighborsClassifier(3),
+    RandomForestClassifier(20, random_state=0),
+    LogisticRegression(),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("data", [GRAPHS, Z], ids=["graphs", "weighted"])
+def test_no_false_alarms(estimator, data: cg.GraphDataset) -> None:
+    box = estimator.fit(data.values, data.labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MismatchWarning)
+        results = cg.find_counterfactuals(box, data, max_calls=50, effort="quick")
+        cg.find_counterfactuals(box, data.subset([0]), dataset=data, max_calls=50, effort="quick")
+    assert results.cautions == ()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS[:5], ids=str)
+def test_graphs_for_a_classifier_of_weighted_networks(estimator) -> None:
+    """A user who binarises, but trained on Fisher z values."""
+    box = estimator.fit(Z.values, Z.labels)
+    with pytest.warns(MismatchWarning, match="fitted on other values than 0 and 1|cannot come from such data"):
+        results = cg.find_counterfactuals(box, GRAPHS, max_calls=50, effort="quick")
+    assert results.cautions
+    assert "Caution: " in results._repr_html_()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS[1:5], ids=str)
+def test_weighted_networks_for_a_classifier_of_graphs(estimator) -> None:
+    box = estimator.fit(GRAPHS.values, GRAPHS.labels)
+    with pytest.warns(MismatchWarning):
+        cg.find_counterfactuals(box, Z, max_calls=50, effort="quick")
+
+
+def test_lower_triangle() -> None:
+    rows, columns = np.tril_indices(DATA.n_rois, -1)
+    lower = np.array([to_matrix(values, 1.0)[rows, columns] for values in DATA.values])
+    box = make_pipeline(StandardScaler(), LogisticRegression()).fit(lower, DATA.labels)
+    with pytest.warns(MismatchWarning, match="lower triangle row by row, as nilearn's sym_matrix_to_vec"):
+        cg.find_counterfactuals(box, DATA, max_calls=50)
+
+
+def test_vectors_with_the_diagonal() -> None:
+    rows, columns = np.triu_indices(DATA.n_rois)
+    whole = np.array([to_matrix(values, 1.0)[rows, columns] for values in DATA.values])
+    box = LogisticRegression().fit(whole, DATA.labels)
+    with (
+        pytest.warns(MismatchWarning, match="fitted on 78 features, which is the triangle with the diagonal"),
+        pytest.raises(cg.errors.BlackBoxError),
+    ):
+        cg.find_counterfactuals(box, DATA, max_calls=50)
+
+
+def test_scaler_of_other_data() -> None:
+    box = make_pipeline(StandardScaler(), LogisticRegression()).fit(100 + 50 * Z.values, Z.labels)
+    with pytest.warns(MismatchWarning, match="cannot come from such data: after scaling, the values"):
+        cg.find_counterfactuals(box, Z, max_calls=50)
+
+
+def test_answers_no_better_than_the_larger_class() -> None:
+    with pytest.warns(MismatchWarning, match="agrees with the labels of 50% of 40 networks; always"):
+        cg.find_counterfactuals(lambda a: np.arange(len(a)) // 2 % 2, DATA, "ofs", max_calls=2, confirm=False)
+    with pytest.warns(MismatchWarning, match=r"gives all 40 networks the same class \(ASD\)"):
+        cg.find_counterfactuals(lambda a: np.ones(len(a), int), DATA, "ofs", max_calls=2)
+
+
+REAL = [
+    ("asd", LogisticRegression(C=0.01, max_iter=2000)),
+    ("asd", SVC()),
+    ("asd", KNeighborsClassifier(5)),
+    ("adhd", make_pipeline(StandardScaler(), LogisticRegression(C=0.001, max_iter=2000))),
+    ("adhd", make_pipeline(StandardScaler(), SVC())),
+    ("adhd", RandomForestClassifier(50, random_state=0)),
+    ("synthetic", SVC()),
+]
+
+
+@pytest.mark.parametrize(("name", "estimator"), REAL, ids=str)
+def test_no_false_alarms_on_cohorts(name: str, estimator, request: pytest.FixtureRequest) -> None:
+    if name == "synthetic":
+        data = cg.load_dataset(name)
+    elif name == "asd":
+        data = request.getfixturevalue("asd")
+    else:
+        data = load_adhd(request.getfixturevalue("real_data"), binarize=None)
+    train, held_out = data.subset(np.arange(len(data)) % 4 < 2), data.subset(np.arange(len(data)) % 4 >= 2)
+    estimator.fit(train.values, train.labels)
+    assert list(estimator_mismatches(estimator, held_out.values)) == []
+    answers = estimator.predict(data.values).tolist()
+    assert list(answer_mismatches(answers, data.labels.tolist(), data.classes)) == []
