@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated
 
 import typer
 
 from countergraph.cli import data, demo, explain, methods, models, report, reproduce, store, train
+from countergraph.cli.output import warn
 from countergraph.version import __version__
 
 app = typer.Typer(
@@ -31,7 +33,11 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    pass
+    warnings.showwarning = _show_warning
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    warn(f"warning: {message}")
 
 
 app.command("demo")(demo.demo)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from countergraph.search.options import SearchKeywords
 
 PICTURES = (".png", ".svg", ".pdf")
+EIGENVALUE_TOLERANCE = 1e-4
+"""Rounding errors of the eigenvalues of correlations of type float32."""
 STOPPED = {
     "max_calls": "the budget (--max-calls) is spent",
     "time_limit": "stopped by --time-limit",
@@ -50,7 +52,10 @@ def explain(
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the fewest connections whose change changes the predicted class of one subject."""
+    """Find the fewest connections whose change changes the predicted class of one subject.
+
+    If the atlas has lobes or networks, a second search finds the fewest of them.
+    """
     targets = files or []
     for path in targets:
         if path.suffix not in (".json", *PICTURES):
@@ -92,6 +97,9 @@ def explain(
         proven, stopped = _certified(black_box, best, radius)
         results = Counterfactuals([proven if each is best else each for each in results])
         best = proven
+    in_networks = None
+    if best.found and stopped is None and store is None and diverse is None and not (json or quiet):
+        in_networks = _in_networks(black_box, person, search, data, keywords)
     selected = None if diverse is None or not best.found else Diverse(results, diverse)
     plain = plain_results(results, data) if diverse is None else plain_diverse(selected, data, best.sentence)
     for path in targets:
@@ -100,7 +108,7 @@ def explain(
         print_json(plain)
     else:
         if selected is None:
-            _print(results, best, data, quiet)
+            _print(results, best, data, quiet, in_networks)
         else:
             print_diverse(selected, quiet)
         for path in targets:
@@ -127,6 +135,17 @@ def _find(
     from countergraph.finding.find import find_counterfactuals
 
     return find_counterfactuals(black_box, person, method, data, progress=progress, **keywords)
+
+
+def _in_networks(
+    black_box: object, person: GraphDataset, search: SearchFlags, data: GraphDataset, keywords: SearchKeywords
+) -> Counterfactual | None:
+    """Search for the fewest networks, if the connections of all regions belong to networks."""
+    if search.unit != "pair" or data.atlas.networks is None or search.keep_edges or search.keep_connected:
+        return None
+    with progress_bar("the same by networks", show=True) as progress:
+        results = _find(black_box, person, search.method, data, progress, {**keywords, "unit": "network", "runs": 1})
+    return results.closest()
 
 
 def _find_diverse(
@@ -207,10 +226,23 @@ def _plausibility(best: Counterfactual, data: GraphDataset) -> str:
         "density change": "The density changes by {:+.2%},",
         "degree change": "the degree of each ROI by at most {:.0f}.",
     }
+    if data.weighted:
+        texts = {
+            "seen": "{:.0%} of the changed values are within the range of the class reached.",
+            "total change": "The changes add up to {:.3g}.",
+            "nearest": "The nearest network of the cohort has the distance {:.3g};",
+            "nearest before": "before the changes, {:.3g}.",
+            "smallest eigenvalue": "The smallest eigenvalue of the correlation matrix is {:.3g};",
+            "smallest eigenvalue before": "before, {:.3g}.",
+        }
+        if row["smallest eigenvalue"] < min(0.0, row["smallest eigenvalue before"]) - EIGENVALUE_TOLERANCE:
+            texts["smallest eigenvalue"] += " negative: the changed values are not those of a correlation matrix;"
     return " ".join(text.format(row[name]) for name, text in texts.items() if not math.isnan(row[name]))
 
 
-def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, quiet: bool) -> None:
+def _print(
+    results: Counterfactuals, best: Counterfactual, data: GraphDataset, quiet: bool, in_networks: Counterfactual | None
+) -> None:
     echo(best.sentence)
     if quiet:
         return
@@ -225,6 +257,8 @@ def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, q
         calls["for the certificate"] = best.certificate.calls
     phases = ", ".join(f"{number} {purpose}" for purpose, number in calls.items())
     echo(f"\n{count(sum(calls.values()), 'call')} of the model ({phases}); {STOPPED.get(best.stopped, best.stopped)}.")
+    if in_networks is not None:
+        echo(f"\nIn terms of networks: {in_networks.sentence} ({count(in_networks.calls, 'more call')})")
     if len(results) > 1:
         distances = sorted(result.distance for result in results if result.distance is not None)
         text = f"{len(distances)} of {len(results)} runs found a counterfactual"

@@ -97,6 +97,16 @@ class SearchFlags:
             "target-median, donor or neutral."
         ),
     ] = None
+    unit: Annotated[
+        str, typer.Option(help="What is changed as one step: pair, roi (all pairs of an ROI) or network.")
+    ] = "pair"
+    amounts: Annotated[bool, typer.Option(help="For weighted networks: also find how much each pair must change.")] = (
+        True
+    )
+    valid: Annotated[
+        str,
+        typer.Option(help="For correlations: check the eigenvalues, also project to the nearest valid matrix, or off."),
+    ] = "check"
     only: Annotated[
         str | None,
         typer.Option(help="Only changes in one direction: added or removed (strengthened or weakened)."),

@@ -87,7 +87,7 @@ def print_changes(result: Counterfactual, data: GraphDataset) -> None:
     from countergraph.explain.contrastive import changes
 
     table = changes(result, data).drop(columns=["hemispheres", "networks"], errors="ignore")
-    shares = {f"share of {name}": f"in {name}" for name in data.classes}
+    shares = {} if data.weighted else {f"share of {name}": f"in {name}" for name in data.classes}
     table = table.rename(columns={**shares, "distance_mm": "mm"})
     table = table.assign(**{name: (100 * table[name]).map("{:.0f}%".format) for name in shares.values()})
     if "mm" in table:

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from countergraph.errors import InputError
+from countergraph.graphs.correlation import smallest_eigenvalue
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Bits, Floats, degrees_of
+from countergraph.graphs.pairs import Bits, Floats, Values, degrees_of
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 
 COLUMNS = ("nearest", "nearest before", "outlying", "seen", "density change", "degree change")
-"""The measures of `plausibility`; also keys of saved JSON files."""
+"""The measures of `plausibility` for graphs; also keys of saved JSON files."""
+WEIGHTED_COLUMNS = (
+    "nearest",
+    "nearest before",
+    "outlying",
+    "seen",
+    "total change",
+    "smallest eigenvalue",
+    "smallest eigenvalue before",
+)
+"""The measures for weighted networks."""
 BLOCK = 4096
 """Number of pairs that are processed together; limits the memory use."""
 
@@ -41,25 +53,38 @@ def plausibility(results: Counterfactuals | Counterfactual, data: GraphDataset) 
         - ``seen``: share of the changes after which the pair is as in at least one graph of the new class.
         - ``density change``: number of edges added minus removed, as a share of all pairs.
         - ``degree change``: largest change of the degree of an ROI.
+
+        For weighted networks, ``nearest`` and ``nearest before`` are Euclidean distances, and ``seen`` is the share of
+        the changed values within the range of the new class. There are also:
+
+        - ``total change``: the sum of the absolute changes, in the unit of the data.
+        - ``smallest eigenvalue`` and ``smallest eigenvalue before``, for correlations and Fisher z values: a matrix
+          with a negative eigenvalue is no correlation matrix.
     """
     selected = [results] if isinstance(results, Counterfactual) else list(results)
-    if data.weighted or any(each.weighted for each in selected):
-        raise InputError("plausibility is not available for weighted networks yet")
-    if any(each.original.size != data.edges.shape[1] for each in selected):
-        raise InputError(f"results and data must have the same ROIs; data has {data.n_rois}")
     names = [(each.subject, each.run) for each in selected]
-    measures = pd.DataFrame(_rows(selected, data), index=range(len(selected)), columns=list(COLUMNS), dtype=np.float64)
-    return pd.DataFrame(names, columns=["subject", "run"]).join(measures)
+    return pd.DataFrame(names, columns=["subject", "run"]).join(measures(selected, data))
+
+
+def measures(results: Sequence[Counterfactual], data: GraphDataset) -> pd.DataFrame:
+    """Return the measures of `plausibility`, one row per result."""
+    if any(each.weighted != data.weighted for each in results):
+        raise InputError("results and data must both be graphs, or both be weighted networks")
+    if any(each.original.size != data.values.shape[1] for each in results):
+        raise InputError(f"results and data must have the same ROIs; data has {data.n_rois}")
+    columns = list(WEIGHTED_COLUMNS if data.weighted else COLUMNS)
+    rows = _weighted_rows(results, data) if data.weighted else _rows(results, data)
+    return pd.DataFrame(rows, index=range(len(results)), columns=columns, dtype=np.float64)
 
 
 def plain_results(results: Counterfactuals, data: GraphDataset) -> list[dict[str, Any]]:
     """Return each result as plain values for JSON, with its plausibility; unknown values are None."""
-    rows = plausibility(results, data)[list(COLUMNS)].to_dict("records")
+    rows = measures(results, data).to_dict("records")
     plain = [{name: None if math.isnan(value) else value for name, value in row.items()} for row in rows]
     return [each.to_dict() | {"plausibility": row} for each, row in zip(results, plain, strict=True)]
 
 
-def _rows(results: list[Counterfactual], data: GraphDataset) -> list[dict[str, float]]:
+def _rows(results: Sequence[Counterfactual], data: GraphDataset) -> list[dict[str, float]]:
     if not results:
         return []
     within = _distances(data.edges, data.edges)
@@ -67,6 +92,44 @@ def _rows(results: list[Counterfactual], data: GraphDataset) -> list[dict[str, f
     after = _distances(np.array([each.original if each.edges is None else each.edges for each in results]), data.edges)
     typical, nearest = _nearest(within, within), zip(_nearest(after, before), _nearest(before, before), strict=True)
     return [_row(each, data, typical, *distances) for each, distances in zip(results, nearest, strict=True)]
+
+
+def _weighted_rows(results: Sequence[Counterfactual], data: GraphDataset) -> list[dict[str, float]]:
+    if not results:
+        return []
+    originals = np.array([each.original for each in results])
+    changed = np.array([each.original if each.values is None else each.values for each in results])
+    within, before, after = (_euclidean(networks, data.values) for networks in (data.values, originals, changed))
+    typical, nearest = _nearest(within, within), zip(_nearest(after, before), _nearest(before, before), strict=True)
+    return [_weighted_row(each, data, typical, *distances) for each, distances in zip(results, nearest, strict=True)]
+
+
+def _weighted_row(
+    result: Counterfactual, data: GraphDataset, typical: Floats, nearest: float, before: float
+) -> dict[str, float]:
+    if result.values is None or result.flips is None or result.total_change is None:
+        return {}
+    label = result.counterfactual_label
+    own = data.values[data.labels == (data.classes.index(label) if label in data.classes else label)][:, result.flips]
+    after = result.values[result.flips]
+    inside = (own.min(axis=0) <= after) & (after <= own.max(axis=0)) if len(own) else None
+    return {
+        "nearest": nearest,
+        "nearest before": before,
+        "outlying": float((typical < nearest).mean()),
+        "seen": float("nan") if inside is None else float(inside.mean()),
+        "total change": result.total_change,
+        "smallest eigenvalue": smallest_eigenvalue(result.values, data.measure),
+        "smallest eigenvalue before": smallest_eigenvalue(result.original, data.measure),
+    }
+
+
+def _euclidean(networks: Values, others: Values) -> Floats:
+    """Return the Euclidean distances between weighted networks; equal ones have exactly 0."""
+    distances = np.zeros((len(networks), len(others)))
+    for row, network in enumerate(networks):
+        distances[row] = np.sqrt(((others - network) ** 2).sum(axis=1, dtype=np.float64))
+    return distances
 
 
 def _row(

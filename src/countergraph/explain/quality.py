@@ -36,7 +36,9 @@ def compare_with_optimum(results: Counterfactuals, rule: object) -> pd.DataFrame
     found = results.found
     if not found:
         raise InputError("none of the searches found a counterfactual; there is nothing to compare")
-    optima = [optimal_counterfactual(rule, result.original).distance for result in found]
+    if any(result.units or (result.weighted and result.alternatives is None) for result in found):
+        raise InputError("the optimum is known for results by pairs whose alternative values are known")
+    optima = [optimal_counterfactual(rule, each.original, change=each.alternatives).distance for each in found]
     rows = {
         "distance": np.array([result.distance for result in found], dtype=float),
         "optimum": np.array(optima, dtype=float),

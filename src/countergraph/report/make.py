@@ -71,12 +71,7 @@ def make_report(
     subjects = [subjects] if isinstance(subjects, str) else subjects
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # raises for an unknown name before the first search
-    if data.weighted:
-        raise InputError(
-            "reports of weighted networks are not available yet: use find_counterfactuals, and GlobalExplanation and "
-            "LocalExplanation of its results"
-        )
-    chosen = make_options(method, options, runs=DEFAULT_RUNS)
+    chosen = make_options(method, options, runs=DEFAULT_RUNS, amounts=True)
     began = time.monotonic()
 
     def find(graphs: GraphDataset, options: SearchOptions) -> Counterfactuals:
@@ -94,7 +89,7 @@ def make_report(
     try:
         for name in names:
             local[name] = find(data.subset([name]), replace(chosen, runs=local_runs))
-        if names and not chosen.parsed_method.is_joint and not chosen.parsed_method.uses_moves:
+        if names and not chosen.parsed_method.is_joint:
             closest = find(data, replace(chosen, method="learned", runs=1))
         return Report(black_box, data, results, local, closest=closest, diverse=diverse).certified()
     except (StoppedError, KeyboardInterrupt) as error:

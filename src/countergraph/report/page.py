@@ -37,8 +37,8 @@ TITLES = {
 HEADERS = {
     "first": "first ROI",
     "second": "second ROI",
-    "nearest": "nearest graph",
-    "nearest before": "nearest graph before",
+    "nearest": "nearest network",
+    "nearest before": "nearest network before",
     "outlying": "outlier share",
     "seen": "changes seen",
     "proven": "certificate",

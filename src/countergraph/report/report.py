@@ -20,7 +20,7 @@ from countergraph.explain.diverse import Diverse
 from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import Litmus, litmus, used_rois
 from countergraph.explain.local import LocalExplanation
-from countergraph.explain.plausibility import COLUMNS, plain_results, plausibility
+from countergraph.explain.plausibility import measures, plain_results
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.files import write_atomic
 from countergraph.proofs.certify import certify
@@ -140,8 +140,11 @@ class Report:
     @cached_property
     def cautions(self) -> list[str]:
         """Warnings about the validity of the report."""
-        warnings, accuracy = [], agreement(self.data, self.results)
-        if accuracy < MIN_ACCURACY:
+        warnings, accuracy = (
+            [f"{each[0].upper()}{each[1:]}." for each in self.results.cautions],
+            agreement(self.data, self.results),
+        )
+        if accuracy <= MIN_ACCURACY and not warnings:
             warnings.append(
                 f"The predictions of the classifier agree with only {accuracy:.0%} of the labels. Check that the order "
                 f"of its classes is {', '.join(self.data.classes)}, and that the graphs have the same format as in "
@@ -198,7 +201,7 @@ class Report:
             "cohort": self.data.summary().reset_index(names="class"),
             "model": model_table(self.black_box, self.data, self.results),
             "search": search_table(self.data, self.results),
-            "results": self.results.to_frame().join(plausibility(self.results, self.data)[list(COLUMNS)]),
+            "results": self.results.to_frame().join(measures(self.results, self.data)),
         }
         optimum = optimum_table(self.black_box, self.data, self.results)
         if optimum is not None:

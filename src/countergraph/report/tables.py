@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from countergraph.classifiers.model import Model
-from countergraph.explain.plausibility import COLUMNS, plausibility
+from countergraph.explain.plausibility import measures
 from countergraph.explain.quality import PERCENTILES, compare_with_optimum
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.proofs.optimum import white_box
@@ -60,9 +60,10 @@ def search_table(data: GraphDataset, results: Counterfactuals) -> pd.DataFrame:
 
 
 def optimum_table(black_box: object, data: GraphDataset, results: Counterfactuals) -> pd.DataFrame | None:
-    """Return a comparison with the exact optimum; None unless the classifier is linear and there are no constraints."""
+    """Return a comparison with the exact optimum; None if it is unknown, or if there are constraints."""
+    known = all(not each.units and (not each.weighted or each.alternatives is not None) for each in results)
     constrained = any(each.limited for each in results)
-    if constrained or len(data.classes) != 2 or white_box(black_box) is None or not results.found:
+    if constrained or not known or len(data.classes) != 2 or white_box(black_box) is None or not results.found:
         return None
     return compare_with_optimum(results, black_box).reset_index(names="measure")
 
@@ -70,7 +71,7 @@ def optimum_table(black_box: object, data: GraphDataset, results: Counterfactual
 def plausibility_table(data: GraphDataset, results: Counterfactuals) -> pd.DataFrame:
     """Return distance, cost, certificate and plausibility of each result."""
     columns = ["subject", "distance", *(["cost"] if has_costs(results) else []), "proven"]
-    return results.to_frame()[columns].join(plausibility(results, data)[list(COLUMNS)])
+    return results.to_frame()[columns].join(measures(results, data))
 
 
 def has_costs(results: Counterfactuals) -> bool:
