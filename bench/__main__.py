@@ -20,6 +20,7 @@ from bench import (
     speed,
     store,
     throughput,
+    weighted,
 )
 from bench.data import SkippedError
 
@@ -41,8 +42,9 @@ BENCHMARKS = {
     "single-graph": single_graph.main,
     "constrained": constrained.main,
     "scores": scores.main,
+    "weighted": weighted.main,
 }
-ONLY_BY_NAME = {"accuracy", "learned-whole", "report", "development", "ablation"}
+ONLY_BY_NAME = {"weighted", "accuracy", "learned-whole", "report", "development", "ablation"}
 """Benchmarks that do not run by default: they take from a quarter of an hour to several hours."""
 
 

@@ -26,7 +26,7 @@ from countergraph.errors import InputError
 from countergraph.graphs.pairs import pair_count
 from countergraph.search.learned.settings import DEFAULT_SETTINGS
 from countergraph.search.learned.surrogate import Surrogate
-from countergraph.search.network import Network
+from countergraph.search.network import Layout, Network
 from countergraph.search.parts.orders import largest_gains
 
 METHODS = ("ofs+obs", "dfs+dbs", "bisect+ddmin", "bisect+ddmin+evolve", "learned")
@@ -104,7 +104,7 @@ def learning_cost() -> None:
     print("|---|---|---|---|")
     for n_rois in (116, 232, 464):
         n_pairs, rng = pair_count(n_rois), np.random.default_rng(0)
-        surrogate, weights = Surrogate(n_pairs, DEFAULT_SETTINGS), rng.normal(size=n_pairs)
+        surrogate, weights = Surrogate(Layout.of_pairs(n_pairs), DEFAULT_SETTINGS), rng.normal(size=n_pairs)
         graphs = rng.random((50, n_pairs)) < 0.1
         for graph in graphs:
             surrogate.add_graph(Network.of_graph(graph).differences, 0, 0, 1, np.zeros(n_pairs))

@@ -27,7 +27,8 @@ import numpy as np
 from scipy.special import logit
 from scipy.stats import norm
 
-from countergraph.graphs.pairs import Bits, Floats, Indices, Label, pair_ends, pair_position, roi_count
+from countergraph.graphs.pairs import Bits, Floats, Indices, Label, Values, pair_ends, pair_position, roi_count
+from countergraph.search.network import Layout
 from countergraph.search.protocol import NO_FLIPS, Ask, Attempt, Flips, Reference, Search, Task
 
 FIRST_CALLS_PER_CHANGE = 10
@@ -53,14 +54,14 @@ class ScoredTask(Task):
 class ScoreState:
     """Shared state that shares nothing: the driver passes scores only to phases with shared state."""
 
-    def __init__(self, n_pairs: int, reference: Reference | None) -> None:
-        self.n_pairs = n_pairs
+    def __init__(self, layout: Layout, reference: Reference | None) -> None:
+        pass
 
-    def questions(self, searched: Sequence[Bits], limit: int) -> Bits:
+    def questions(self, searched: Sequence[Values], limit: int) -> Indices:
         """Return no graphs."""
-        return np.empty((0, self.n_pairs), dtype=np.bool_)
+        return NO_FLIPS
 
-    def learn_classes(self, graphs: Bits, labels: Sequence[Label]) -> None:
+    def learn_classes(self, rows: Indices, labels: Sequence[Label]) -> None:
         """Do nothing."""
 
     def join(self, task: Task, score: float | None) -> ScoredTask:
