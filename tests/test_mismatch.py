@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,6 +105,32 @@ def test_answers_no_better_than_the_larger_class() -> None:
         cg.find_counterfactuals(lambda a: np.ones(len(a), int), DATA, "ofs", max_calls=2)
 
 
+def test_one_network_is_checked_with_the_labelled_ones() -> None:
+    """The answers on the reference cohort are compared with its labels, and count as shared calls."""
+    labels = np.roll(DATA.labels, 1)
+    box = LogisticRegression().fit(DATA.values, labels)
+    with pytest.warns(MismatchWarning, match="agrees with the labels of 0% of 40 networks"):
+        results = cg.find_counterfactuals(box, DATA.subset([3]), dataset=DATA)
+    assert results.shared_calls == 40
+    assert len(results.cautions) == 1
+    with pytest.warns(MismatchWarning, match="agrees with the labels of 0% of 40 networks"):
+        cg.find_counterfactual(box, DATA.values[3], dataset=DATA)
+
+
+def test_stores_and_files_keep_cautions(tmp_path: Path) -> None:
+    box = SVC().fit(Z.values, Z.labels)
+    with cg.Store(tmp_path / "store.db") as store:
+        with pytest.warns(MismatchWarning, match="other values than 0 and 1"):
+            resumed = cg.resume_counterfactuals(store, box, GRAPHS, max_calls=50, effort="quick")
+        report = cg.make_report(box, GRAPHS, subjects=1, local_runs=1, runs=1, max_calls=20, store=store)
+    diverse = cg.find_diverse(box, GRAPHS.subset([0]), 2, dataset=GRAPHS, max_calls=50, runs=2)
+    assert "fitted on other values than 0 and 1" in resumed.cautions[0]
+    assert report.cautions[0].startswith("The classifier was fitted on other values than 0 and 1")
+    assert diverse.cautions == resumed.cautions[:1]
+    loaded = cg.load_results(resumed.save(tmp_path / "results.json"))
+    assert loaded.cautions == resumed.cautions
+
+
 REAL = [
     ("asd", LogisticRegression(C=0.01, max_iter=2000)),
     ("asd", SVC()),
@@ -127,4 +154,5 @@ def test_no_false_alarms_on_cohorts(name: str, estimator, request: pytest.Fixtur
     estimator.fit(train.values, train.labels)
     assert list(estimator_mismatches(estimator, held_out.values)) == []
     answers = estimator.predict(data.values).tolist()
-    assert list(answer_mismatches(answers, data.labels.tolist(), data.classes)) == []
+    known = list(zip(answers, data.labels.tolist(), strict=True))
+    assert list(answer_mismatches(known, data.classes)) == []

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,11 +17,13 @@ from countergraph.errors import InputError, NotFoundError
 from countergraph.explain.litmus import litmus
 from countergraph.plots.brain import circle_layout, spread
 from countergraph.plots.contrastive import plot_counterfactual
-from countergraph.plots.interactive import brain_traces
+from countergraph.plots.interactive import brain_traces, scene_traces
 from countergraph.plots.local import plot_local
 from countergraph.plots.registry import PLOTS
+from countergraph.plots.scene import scene_of
 from countergraph.plots.style import save_picture
 from countergraph.results.plottable import Plottable
+from tests.test_units import DATA, GRAPH_BOX, WEIGHTED, WEIGHTED_BOX
 
 RULE = LinearRule([range(6), range(8, 13)], [-0.5, 0.5], 0.1, n_rois=20)
 OTHER = LinearRule([range(13, 20)], [1.0], -2.5, n_rois=20)
@@ -226,3 +229,30 @@ def test_labels_never_overlap(count: int) -> None:
     assert moved[0] >= -105 - 1e-9
     assert moved[-1] <= 75 + 1e-9
     assert spread([], 0, 1, 1) == []
+
+
+@pytest.mark.parametrize("unit", ["roi", "network"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["graph", "weighted"])
+def test_units_are_drawn_as_units(unit: Literal["roi", "network"], weighted: bool) -> None:
+    data, box = (WEIGHTED, WEIGHTED_BOX) if weighted else (DATA, GRAPH_BOX)
+    [result] = cg.find_counterfactuals(box, data.subset([1]), dataset=data, unit=unit)
+    scene = scene_of(result)
+    lines, rings = sum(len(layer.pairs) for layer in scene.layers), sum(len(each.rois) for each in scene.rings)
+    assert lines + rings == len(result.units) > 0
+    assert len(scene.atlas) == (3 if unit == "network" else 9)
+    shown = texts(plot_counterfactual(result))
+    assert any("all of an ROI" in text if unit == "roi" else "within or between networks" in text for text in shown)
+    assert any("on average" in text for text in shown) == weighted
+    assert scene_traces(scene)
+
+
+def test_the_largest_changes_of_weighted_networks_are_listed_with_their_values() -> None:
+    [result] = cg.find_counterfactuals(WEIGHTED_BOX, WEIGHTED.subset([0]), dataset=WEIGHTED)
+    assert result.flips is not None
+    assert result.values is not None
+    shown = texts(plot_counterfactual(result))
+    largest = result.flips[np.abs(result.values - result.original)[result.flips].argmax()]
+    assert any(f"{result.original[largest]:.2f} → {result.values[largest]:.2f}" in text for text in shown)
+    widths = [width for layer in scene_of(result).layers for width in layer.widths]
+    assert len(widths) == result.distance
+    assert max(widths) > min(widths)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import countergraph as cg
-from countergraph.errors import InputError, NotFoundError
+from countergraph.errors import FileError, InputError, NotFoundError
 from countergraph.explain.litmus import litmus
 from countergraph.finding.alternatives import Alternatives
 from countergraph.graphs.pairs import to_matrix, upper_triangle
@@ -351,8 +352,9 @@ def test_certificates_of_weighted_networks(result: cg.Counterfactual, tmp_path: 
     [forest] = cg.find_counterfactuals(FOREST, DATA.subset([4]), dataset=DATA)
     [loaded] = cg.load_results(cg.Counterfactuals([forest]).save(tmp_path / "x.json"))
     assert cg.certify(FOREST, loaded).certificate.minimal == cg.certify(FOREST, forest).certificate.minimal
+    assert cg.certify(FOREST, loaded, radius=1).certificate.radius >= 1
     with pytest.raises(InputError, match="a radius needs the alternative values of all pairs"):
-        cg.certify(FOREST, loaded, radius=1)
+        cg.certify(FOREST, replace(forest, alternatives=None), radius=1)
 
 
 def test_an_array_of_alternatives_is_described_by_its_fingerprint() -> None:
@@ -419,8 +421,37 @@ def test_explanations_of_weighted_networks_count_directions(tmp_path: Path) -> N
     assert set(local.table["change"]) <= {"weakened", "strengthened"}
     loaded = cg.GlobalExplanation(cg.load_results(results.save(tmp_path / "results.json")))
     assert (loaded.counters == explanation.counters).all()
-    with pytest.raises(InputError, match="which saved results of weighted networks do not contain"):
-        _ = loaded.roi_table
+    assert loaded.roi_table.equals(explanation.roi_table)
+
+
+def test_stored_results_have_the_alternatives_of_all_pairs(tmp_path: Path) -> None:
+    with cg.Store(tmp_path / "store.db") as store:
+        resumed = [cg.resume_counterfactuals(store, KERNEL, DATA, "ofs+obs") for _ in range(2)]
+        report = cg.make_report(KERNEL, DATA, subjects=1, local_runs=2, runs=1, amounts=False, store=store)
+    fresh = cg.find_counterfactuals(KERNEL, DATA, "ofs+obs")
+    tables = [cg.GlobalExplanation(results).roi_table for results in (fresh, *resumed, report.results)]
+    assert all(table.equals(tables[0]) for table in tables)
+    assert (resumed[1][0].alternatives == fresh[0].alternatives).all()
+
+
+def test_a_file_of_results_stores_each_network_once(tmp_path: Path) -> None:
+    results = cg.find_counterfactuals(KERNEL, DATA.subset([0, 1]), "ofs+obs", DATA, runs=3)
+    plain = json.loads(results.save(tmp_path / "results.json").read_text())
+    assert len(plain["arrays"]) == 4  # two networks, and the alternatives of two classes
+    loaded = cg.load_results(tmp_path / "results.json")
+    assert [each.to_dict() for each in loaded] == [each.to_dict() for each in results]
+    plain["results"][0]["original"] = 9
+    (tmp_path / "broken.json").write_text(json.dumps(plain))
+    with pytest.raises(FileError, match=r"broken.json: cannot be read as results"):
+        cg.load_results(tmp_path / "broken.json")
+
+
+def test_the_matrix_of_a_counterfactual_has_the_diagonal_of_the_data(result: cg.Counterfactual) -> None:
+    assert (result.matrix.diagonal() == 1).all()
+    counts = cg.GraphDataset(np.round(50 + 100 * DATA.values).clip(0), DATA.labels, measure="count")
+    box = SVC().fit(counts.values, counts.labels)
+    [count] = cg.find_counterfactuals(box, counts.subset([0]), dataset=counts)
+    assert (count.matrix.diagonal() == 0).all()
 
 
 def test_a_report_of_weighted_networks_names_directions_and_values(tmp_path: Path) -> None:

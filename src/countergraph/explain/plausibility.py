@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from countergraph.errors import InputError
-from countergraph.graphs.correlation import smallest_eigenvalue
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Bits, Floats, Values, degrees_of
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
@@ -119,8 +118,10 @@ def _weighted_row(
         "outlying": float((typical < nearest).mean()),
         "seen": float("nan") if inside is None else float(inside.mean()),
         "total change": result.total_change,
-        "smallest eigenvalue": smallest_eigenvalue(result.values, data.measure),
-        "smallest eigenvalue before": smallest_eigenvalue(result.original, data.measure),
+        "smallest eigenvalue": math.nan if result.smallest_eigenvalue is None else result.smallest_eigenvalue,
+        "smallest eigenvalue before": (
+            math.nan if result.smallest_eigenvalue_before is None else result.smallest_eigenvalue_before
+        ),
     }
 
 

@@ -78,7 +78,7 @@ def find_diverse(
             raise
         results.append(replace(other, run=1 + max(each.run for each in results)))
         best = other if other.found else None
-    return Counterfactuals(results)
+    return Counterfactuals(results, first.shared_calls, first.cautions)
 
 
 def _stack(graph: NDArray[np.generic]) -> Values:

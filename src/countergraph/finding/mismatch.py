@@ -7,12 +7,18 @@ training data, and compare the answers on the original networks with the labels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from countergraph.graphs.pairs import Floats, Label, Values, pair_position, roi_count
+from countergraph.errors import MismatchWarning
+from countergraph.graphs.dataset import GraphDataset
+from countergraph.graphs.pairs import Floats, Indices, Label, Values, pair_position, roi_count
+from countergraph.oracle.oracle import Oracle
 
 MIN_LABELLED = 20
 """Answers are compared with labels if there are at least this many, of several classes."""
@@ -22,6 +28,65 @@ MIN_CORRELATION, CLEARLY_HIGHER = 0.8, 0.2
 """The correlation of the means of a fitted scaler with those of the data, in the right order of the pairs."""
 MAX_NETWORKS = 200
 """The number of networks that are compared with a fitted scaler."""
+MAX_REFERENCE = 500
+"""The number of labelled networks that are classified for the comparison, if few networks are searched."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mismatches:
+    """The checks of one run: a black box, the networks that are searched, and the labelled networks."""
+
+    oracle: Oracle
+    values: Values
+    cohort: GraphDataset | None
+    dataset: GraphDataset | None
+
+    def of_estimator(self) -> list[str]:
+        """Return what a fitted estimator of scikit-learn tells, without a call."""
+        if self.oracle.input != "edges" or not self._is_estimator or not len(self.values):
+            return []
+        values = self.values if self.dataset is None else self.dataset.values
+        return list(estimator_mismatches(self.oracle.black_box, values))
+
+    def of_answers(self, answers: Mapping[int, Label | None]) -> list[str]:
+        """Return what the answers on the searched networks tell, given by their positions."""
+        if self.cohort is None:
+            return []
+        labels = self.cohort.labels.tolist()
+        known = [(answer, labels[index]) for index, answer in answers.items() if isinstance(answer, int)]
+        return list(answer_mismatches(known, self.cohort.classes)) if len(known) == len(labels) else []
+
+    @property
+    def reference(self) -> Values | None:
+        """The labelled networks to classify for the same comparison, if few networks are searched.
+
+        None for black boxes other than estimators of scikit-learn, of which a call may be expensive.
+        """
+        few = self.cohort is None or len(self.cohort) < MIN_LABELLED
+        if self.dataset is None or not few or not self._is_estimator or self.oracle.with_subjects:
+            return None
+        return None if self.of_estimator() else self.dataset.values[self._rows]
+
+    def of_reference(self, answers: Sequence[Label]) -> list[str]:
+        """Return what the answers on the networks of ``reference`` tell."""
+        assert self.dataset is not None
+        known = list(zip(answers, self.dataset.labels[self._rows].tolist(), strict=True))
+        return list(answer_mismatches(known, self.dataset.classes))
+
+    @property
+    def _rows(self) -> Indices:
+        n = 0 if self.dataset is None else len(self.dataset)
+        return np.unique(np.linspace(0, n - 1, min(n, MAX_REFERENCE)).astype(np.intp))
+
+    @property
+    def _is_estimator(self) -> bool:
+        return type(self.oracle.black_box).__module__.startswith("sklearn.")
+
+
+def warn_of_mismatches(found: Iterable[str]) -> None:
+    """Warn that the classifier and the networks do not belong together."""
+    for each in found:
+        warnings.warn(f"{each}. The explanations may be wrong.", MismatchWarning, stacklevel=5)
 
 
 def estimator_mismatches(estimator: object, values: Values) -> Iterator[str]:
@@ -57,21 +122,21 @@ def _kind_mismatches(trained_on_edges: bool | None, weighted: bool) -> Iterator[
         )
 
 
-def answer_mismatches(answers: Sequence[Label], labels: Sequence[Label], classes: Sequence[str]) -> Iterator[str]:
-    """Yield what the answers on the original networks tell, compared with their labels."""
-    n = len(answers)
-    counts = np.unique(np.array(labels), return_counts=True)[1]
-    if n < MIN_LABELLED or counts.size < 2:
+def answer_mismatches(known: Sequence[tuple[Label, int]], classes: Sequence[str]) -> Iterator[str]:
+    """Yield what the answers on labelled networks tell. ``known`` holds the answer and the label of each."""
+    n, counts = len(known), Counter(label for _, label in known)
+    if n < MIN_LABELLED or len(counts) < 2:
         return
-    if len(set(answers)) == 1:
-        name = classes[answers[0]] if isinstance(answers[0], int) and answers[0] < len(classes) else answers[0]
+    first = known[0][0]
+    if all(answer == first for answer, _ in known):
+        name = classes[first] if isinstance(first, int) and first < len(classes) else first
         yield f"the classifier gives all {n} networks the same class ({name})"
         return
-    agreement, largest = float(np.mean([a == b for a, b in zip(answers, labels, strict=True)])), counts.max() / n
-    if agreement <= largest:
+    agreed, largest = sum(answer == label for answer, label in known), max(counts.values())
+    if agreed <= largest:
         yield (
-            f"the classifier agrees with the labels of {agreement:.0%} of {n} networks; always answering the larger "
-            f"class would agree with {largest:.0%}"
+            f"the classifier agrees with the labels of {agreed / n:.0%} of {n} networks; always answering the larger "
+            f"class would agree with {largest / n:.0%}"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -15,7 +15,7 @@ from countergraph.errors import InputError, NoPairAllowedError
 from countergraph.finding.alternatives import Alternatives
 from countergraph.finding.constraints import Constraints
 from countergraph.finding.exact import EXACT, resolve_method
-from countergraph.finding.mismatch import answer_mismatches, estimator_mismatches
+from countergraph.finding.mismatch import Mismatches
 from countergraph.finding.start import Start, start_flips
 from countergraph.finding.units import changed_units, units_of
 from countergraph.graphs.atlas import Atlas
@@ -170,9 +170,11 @@ class Request:
 
     @property
     def measure(self) -> Measure:
-        """What the values are, if the validity of results matters."""
+        """What the values are."""
         data = self.dataset if self.cohort is None else self.cohort
-        return "unknown" if data is None or self.options.valid == "off" else data.measure
+        if data is not None:
+            return data.measure
+        return "unknown" if self.weighted else "edge"
 
     @property
     def _project(self) -> Callable[[Values], Values] | None:
@@ -213,8 +215,7 @@ class Request:
         subjects = None
         if self.oracle.with_subjects:
             subjects = [self._subject_key(self.job_position(number)[0]) for number in numbers]
-        data = self.dataset if self.cohort is None else self.cohort
-        self.oracle.use_diagonal(0.0 if data is None else diagonal_of(data.measure))
+        self.oracle.use_diagonal(diagonal_of(self.measure))
         classify = self.oracle.classify_with_scores if self.options.scores else self.oracle.classify
         answers = classify(batch, self.classes, subjects)
         labels = answers.labels if isinstance(answers, Scored) else answers
@@ -224,6 +225,12 @@ class Request:
                 f"the target is {target!r}, but the black box returns classes such as {labels.tolist()[0]!r}"
             )
         return answers
+
+    def classify_reference(self, networks: Values) -> list[Label]:
+        """Call the black box with labelled networks, which belong to no job."""
+        self.oracle.use_diagonal(diagonal_of(self.measure))
+        labels: list[Label] = self.oracle.classify(networks, self.classes).tolist()
+        return labels
 
     def result(self, number: int, record: Record) -> Counterfactual:
         """Return the result of a job."""
@@ -262,6 +269,15 @@ class Request:
         units = changed_units(self.units, np.sort(best).tolist(), flips, result.decreased, result.change_names)
         return replace(result, units=units)
 
+    def with_alternatives(self, results: Iterable[Counterfactual]) -> list[Counterfactual]:
+        """Return stored results with the alternative values of all pairs, which a store does not contain."""
+        return [
+            replace(each, alternatives=self.alternatives.of(each.graph_index, each.original_label))
+            if each.weighted and each.original_label is not None
+            else each
+            for each in results
+        ]
+
     def _pair_alternatives(self, record: Record) -> Values | None:
         """Return the alternative value of each pair of a weighted network."""
         if not self.weighted or record.known_problem is None:
@@ -269,29 +285,10 @@ class Request:
         network, _, pair_network, _ = record.problem
         return (network if pair_network is None else pair_network).alternatives
 
-    @cached_property
-    def mismatches(self) -> tuple[str, ...]:
-        """Signs that the classifier and the networks do not belong together, known before the first call."""
-        estimator = self.oracle.black_box
-        if (
-            self.oracle.input != "edges"
-            or not type(estimator).__module__.startswith("sklearn.")
-            or not len(self.values)
-        ):
-            return ()
-        return tuple(estimator_mismatches(estimator, self.values if self.dataset is None else self.dataset.values))
-
-    def answer_mismatches(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Signs of the same in the answers on the original networks, if their labels are known."""
-        if self.cohort is None:
-            return ()
-        n_runs, labels = len(self.options.run_numbers), self.cohort.labels.tolist()
-        known = [(each.label, labels[i // n_runs]) for i, each in enumerate(records) if each.label is not None]
-        comparable = all(isinstance(answer, int) for answer, _ in known) and len(known) == len(records)
-        if not comparable or not known:
-            return ()
-        answers, own = zip(*known[::n_runs], strict=True)
-        return tuple(answer_mismatches(answers, own, self.cohort.classes))
+    @property
+    def mismatches(self) -> Mismatches:
+        """Checks whether the classifier and the networks belong together."""
+        return Mismatches(self.oracle, self.values, self.cohort, self.dataset)
 
     def check_subject_is_known(self) -> None:
         """Raise `InputError` for a single graph without a name if the black box needs its subject."""

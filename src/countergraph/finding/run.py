@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Generator, Iterator
 from threading import Event as Flag
 from types import TracebackType
@@ -10,7 +9,8 @@ from typing import NamedTuple, Self, Unpack
 
 from numpy.typing import ArrayLike
 
-from countergraph.errors import Interrupted, MismatchWarning, StoppedError
+from countergraph.errors import Interrupted, StoppedError
+from countergraph.finding.mismatch import warn_of_mismatches
 from countergraph.finding.request import Request
 from countergraph.finding.start import Start
 from countergraph.graphs.dataset import GraphDataset
@@ -28,7 +28,7 @@ class Improved(NamedTuple):
     graph_index: int
     """The position of the graph in the input."""
     distance: int
-    """The number of changed pairs."""
+    """The number of changed pairs, or of larger units."""
     calls: int
     """The number of calls of this search so far."""
     run: int
@@ -109,13 +109,16 @@ class SearchRun:
         self._prepare(request, request.classify)
 
     @classmethod
-    def of(cls, request: Request, classify: Classify | None = None) -> Self:
-        """Return the run of a request; ``classify`` replaces the call of the black box."""
+    def of(cls, request: Request, classify: Classify | None = None, warns: bool = True) -> Self:
+        """Return the run of a request; ``classify`` replaces the call of the black box.
+
+        ``warns`` is False for a part of a run, whose caller checks the whole for mismatches.
+        """
         self = cls.__new__(cls)
-        self._prepare(request, classify or request.classify)
+        self._prepare(request, classify or request.classify, warns)
         return self
 
-    def _prepare(self, request: Request, classify: Classify) -> None:
+    def _prepare(self, request: Request, classify: Classify, warns: bool = True) -> None:
         self._request = request
         self._records: list[Record] = []
         self._cancelled = Flag()
@@ -123,8 +126,9 @@ class SearchRun:
         limit = request.options.time_limit
         self._steps = run(classify, request.jobs, self._records, time_limit=limit, cancelled=self._cancelled.is_set)
         self._events = self._convert()
-        self._cautions = request.mismatches
-        _warn(self._cautions)
+        self._cautions, self._warns = list[str](), warns
+        if warns:
+            self._caution(request.mismatches.of_estimator())
 
     def __enter__(self) -> Self:
         return self
@@ -175,9 +179,8 @@ class SearchRun:
                     self._finished += 1
                     self._progress = self._progress._replace(finished=max(self._finished, self._progress.finished))
                     yield Finished(self._request.job_position(step.number)[0], self._result(step.number))
-            found = self._request.answer_mismatches(self._records)
-            self._cautions += found
-            _warn(found)
+            if self._warns and not self._cancelled.is_set():
+                self._check_answers()
         except StoppedError as error:
             error.results = self.results
             raise
@@ -186,16 +189,26 @@ class SearchRun:
         finally:
             self._steps.close()
 
+    def _check_answers(self) -> None:
+        """Compare the answers on labelled networks with their labels."""
+        request = self._request
+        answers = {request.job_position(number)[0]: each.label for number, each in enumerate(self._records)}
+        self._caution(request.mismatches.of_answers(answers))
+        reference = request.mismatches.reference
+        if reference is not None:
+            self._caution(request.mismatches.of_reference(request.classify_reference(reference)))
+            self._shared_calls += len(reference)
+
+    def _caution(self, found: list[str]) -> None:
+        self._cautions += found
+        warn_of_mismatches(found)
+
     def _improved(self, number: int) -> Improved:
         index, run_number = self._request.job_position(number)
         record = self._records[number]
         assert record.best is not None
-        return Improved(index, record.best.size, sum(record.calls.values()), run_number, record.best)
-
-
-def _warn(cautions: tuple[str, ...]) -> None:
-    for caution in cautions:
-        warnings.warn(f"{caution}. The explanations may be wrong.", MismatchWarning, stacklevel=5)
+        pairs = record.problem.pairs_of(record.best)
+        return Improved(index, record.best.size, sum(record.calls.values()), run_number, pairs)
 
 
 def interrupted(run: SearchRun) -> Interrupted:

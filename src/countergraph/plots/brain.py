@@ -69,21 +69,34 @@ def draw_scene(
 
 
 def _draw(axes: Axes, scene: Scene, points: Floats, scale_markers: bool) -> None:
-    for layer in scene.layers:
-        _draw_edges(axes, layer, points)
+    shown = [set(layer.pairs) for layer in scene.layers if not layer.background]
+    twice = len(shown) == 2 and bool(shown[0] & shown[1])  # two networks with changes in both directions
+    for number, layer in enumerate(scene.layers):
+        _draw_edges(axes, layer, points, (number - 0.5) * 0.05 * np.ptp(points[:, 0]) if twice else 0.0)
     axes.scatter(points[:, 0], points[:, 1], s=5, color=KEPT, alpha=0.6, zorder=2, linewidths=0)
+    for rings in scene.rings:
+        x, y = points[list(rings.rois)].T
+        axes.scatter(x, y, s=rings.size, facecolors="none", edgecolors=rings.color, linewidths=3, zorder=5)
     rois = scene.important_rois
     sizes = 4 + 220 * scene.importance[rois] if scale_markers else 26
     alpha = 0.75 if scale_markers else 1
     axes.scatter(points[rois, 0], points[rois, 1], s=sizes, color=TEXT, alpha=alpha, zorder=4, linewidths=0)
 
 
-def _draw_edges(axes: Axes, layer: Edges, points: Floats) -> None:
-    lines = [points[list(pair)] for pair in layer.pairs]
+def _draw_edges(axes: Axes, layer: Edges, points: Floats, shift: float) -> None:
+    lines = [_shifted(points[list(pair)], shift) for pair in layer.pairs]
     widths = 0.5 if layer.background else layer.widths or LINE_WIDTH
     alpha, order = (background_opacity(len(lines)), 1) if layer.background else (0.9, 3)
     collection = LineCollection(lines, colors=layer.color, linewidths=widths, alpha=alpha, zorder=order)
     axes.add_collection(collection, autolim=False)
+
+
+def _shifted(line: Floats, shift: float) -> Floats:
+    """Return a line that is shifted sideways."""
+    if not shift:
+        return line
+    along = line[1] - line[0]
+    return line + shift * np.array([-along[1], along[0]]) / max(float(np.hypot(*along)), 1e-12)
 
 
 def circle_layout(atlas: Atlas) -> Floats:

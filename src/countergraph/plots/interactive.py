@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from countergraph.plots.brain import circle_layout
-from countergraph.plots.scene import LINE_WIDTH, Edges, Scene, background_opacity, scene_of
+from countergraph.plots.scene import LINE_WIDTH, Edges, Rings, Scene, background_opacity, scene_of
 from countergraph.plots.style import KEPT, TEXT
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def scene_traces(scene: Scene) -> list[dict[str, Any]]:
     points = np.round(CIRCLE_RADIUS * circle_layout(atlas) if atlas.coordinates is None else atlas.coordinates, 1)
     names = [escape(name) for name in atlas.names]
     traces = [trace for layer in scene.layers if layer.pairs for trace in _edge_traces(layer, points, names)]
+    traces += [_ring_trace(rings, points, names) for rings in scene.rings if rings.rois]
     important = scene.important_rois
     notes = [f"<b>{names[roi]}</b>" for roi in important]
     if scene.notes:
@@ -102,6 +103,18 @@ def scene_traces(scene: Scene) -> list[dict[str, Any]]:
             }
         )
     return traces
+
+
+def _ring_trace(rings: Rings, points: Floats, names: list[str]) -> dict[str, Any]:
+    return {
+        "type": "scatter3d",
+        "mode": "markers",
+        **_coordinates(points[list(rings.rois)]),
+        "marker": {"size": round(rings.size**0.5, 1), "symbol": "circle-open", "color": rings.color},
+        "text": [f"<b>{names[roi]}</b><br>{note}" for roi, note in zip(rings.rois, rings.notes, strict=True)],
+        "hoverinfo": "text",
+        "showlegend": False,
+    }
 
 
 def _edge_traces(layer: Edges, points: Floats, names: list[str]) -> list[dict[str, Any]]:

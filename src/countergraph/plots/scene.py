@@ -15,11 +15,14 @@ from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.pairs import Floats, pair_ends, pair_position, pairs_at
 from countergraph.plots.style import ADDED, COLORS, KEPT, REMOVED
 from countergraph.results.counterfactual import Counterfactual
-from countergraph.results.wording import format_value
+from countergraph.results.unit import Unit
+from countergraph.results.wording import count, format_value
 
 Pair = tuple[int, int]
 LINE_WIDTH = 2.2
 """Default line width of an edge, in points."""
+RING_SIZES = (110.0, 260.0)
+"""The areas of rings for decreases and increases."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,18 @@ class Edges:
 
 
 @dataclass(frozen=True)
+class Rings:
+    """Rings around ROIs: all connections of the ROI, or all within a network, change."""
+
+    rois: Sequence[int]
+    color: str
+    size: float
+    """The area of a ring in square points; rings of different sizes around one ROI are all visible."""
+    notes: Sequence[str] = ()
+    """Hover text of each ring, shown below the name of its ROI."""
+
+
+@dataclass(frozen=True)
 class Scene:
     """Edges on a brain, and the importance of each ROI."""
 
@@ -48,6 +63,8 @@ class Scene:
     """Importance of each ROI, from 0 to 1; determines the marker size."""
     notes: Sequence[str] = ()
     """Hover text of each ROI, shown below its name."""
+    rings: tuple[Rings, ...] = ()
+    """Whole ROIs or networks that change."""
 
     @property
     def important_rois(self) -> list[int]:
@@ -77,17 +94,55 @@ def scene_of(explanation: object, k: int = 6) -> Scene:
 
 @scene_of.register
 def _(explanation: Counterfactual, k: int = 6) -> Scene:
+    if explanation.units:
+        return _scene_of_units(explanation)
     n = explanation.n_rois
     removed, added = explanation.removed, explanation.added
-    fewer, more = explanation.change_names
-    layers: tuple[Edges, ...] = (
-        Edges(removed, REMOVED, f"{len(removed)} {fewer}", notes=_values(explanation, removed)),
-        Edges(added, ADDED, f"{len(added)} {more}", notes=_values(explanation, added)),
+    layers = tuple(
+        Edges(pairs, COLORS[change], f"{len(pairs)} {change}", _widths(explanation, pairs), _values(explanation, pairs))
+        for change, pairs in zip(explanation.change_names, (removed, added), strict=True)
     )
     if not explanation.weighted:  # nearly all pairs of a weighted network have a value
         kept = sorted(set(pairs_at(np.flatnonzero(explanation.original), n)) - set(removed))
         layers = (Edges(kept, KEPT, f"{len(kept)} kept", background=True), *layers)
     return Scene(explanation.atlas or Atlas.numbered(n), layers, _relative_degree(removed + added, n))
+
+
+def _scene_of_units(result: Counterfactual) -> Scene:
+    """Show ROIs as rings on the brain; networks as a circle of networks, with rings for changes within a network."""
+    atlas, by_network = result.atlas or Atlas.numbered(result.n_rois), result.unit == "network"
+    networks = list(dict.fromkeys(atlas.networks or ()))
+    layers, rings = [], []
+    for change, size in zip(result.change_names, RING_SIZES, strict=True):
+        units = [unit for unit in result.units if unit.change == change]
+        ends = [_ends_of_unit(result, unit, networks) for unit in units]
+        notes = [_unit_note(result, unit) for unit in units]
+        name = f"{len(units)} {change} ({'within or between networks' if by_network else 'all of an ROI'})"
+        lines = [row for row, (one, other) in enumerate(ends) if one != other]
+        layers.append(Edges([ends[row] for row in lines], COLORS[change], name, (), [notes[row] for row in lines]))
+        whole = [row for row, (one, other) in enumerate(ends) if one == other]
+        rings.append(Rings([ends[row][0] for row in whole], COLORS[change], size, [notes[row] for row in whole]))
+    shown = Atlas(networks, name=atlas.name) if by_network else atlas
+    changed = [pair for layer in layers for pair in layer.pairs] + [(roi, roi) for each in rings for roi in each.rois]
+    return Scene(shown, tuple(layers), _relative_degree(changed, len(shown.names)), rings=tuple(rings))
+
+
+def _ends_of_unit(result: Counterfactual, unit: Unit, networks: list[str]) -> Pair:
+    """Return the two networks of a unit, or twice its ROI."""
+    if result.unit == "roi":
+        roi = unit.number % result.n_rois
+        return roi, roi
+    assert result.atlas is not None
+    assert result.atlas.networks is not None
+    [(i, j)] = pairs_at(unit.flips[:1], result.n_rois)
+    one, other = sorted(networks.index(result.atlas.networks[roi]) for roi in (i, j))
+    return one, other
+
+
+def _unit_note(result: Counterfactual, unit: Unit) -> str:
+    mean = result.mean_change(unit)
+    by = "" if mean is None else f"by {format_value(mean)} on average, "
+    return f"{unit.change} {by}{count(len(unit.flips), 'pair')}"
 
 
 @scene_of.register
@@ -124,6 +179,15 @@ def _(explanation: GlobalExplanation, k: int = 6) -> Scene:
     importance = explanation.roi_importance.to_numpy()
     notes = [f"{value:.0f} changes" for value in importance]
     return Scene(explanation.atlas, tuple(layers), importance / importance.max(), notes)
+
+
+def _widths(result: Counterfactual, pairs: Sequence[Pair]) -> list[float]:
+    """Return line widths in proportion to the changes of the values; empty for a graph."""
+    if not result.weighted or result.values is None:
+        return []
+    sizes = np.abs(result.values - result.original)
+    widths = 0.4 + LINE_WIDTH * sizes / max(float(sizes.max()), 1e-12)
+    return [float(widths[pair_position(*pair, result.n_rois)]) for pair in pairs]
 
 
 def _values(result: Counterfactual, pairs: Sequence[Pair]) -> list[str]:

@@ -55,7 +55,10 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
     if result.limited and radius:
         raise TooManyCallsError("a radius cannot be proven for a counterfactual under constraints; use radius=0")
     if radius and result.weighted and result.alternatives is None:
-        raise InputError("a radius needs the alternative values of all pairs, which saved results do not contain")
+        raise InputError(
+            "a radius needs the alternative values of all pairs, which Store.results does not return: use "
+            "resume_counterfactuals"
+        )
     oracle = oracle_of(black_box)
     problem, chosen = _problem(result), _chosen(result)
     batch = np.array([result.original, result.values])

@@ -86,6 +86,7 @@ def optimal_counterfactual(
         flips=flips,
         changed_values=network.alternatives[flips] if weighted else None,
         alternatives=network.alternatives if network.weighted else None,
+        measure="edge" if not network.weighted else "unknown" if dataset is None else dataset.measure,
         original_label=own,
         counterfactual_label=None if flips is None else low if positive else high,
         calls_by_phase={},

@@ -251,14 +251,14 @@ class Report:
                 name: {
                     **{key: subjects[name][key] for key in ("sentence", "distance", "cost", "plausibility")},
                     "proof": subjects[name]["certificate"]["proof"],
-                    "others": plain_results(self.others(name), self.data),
+                    "others": [_without_arrays(each) for each in plain_results(self.others(name), self.data)],
                     "stability": None if local is None or math.isnan(local.stability) else local.stability,
                     "counterfactuals": 0 if local is None else len(local.results.found),
                 }
                 for name, local in self.people.items()
             },
             "tables": {name: json.loads(table.to_json(orient="records")) for name, table in self.tables.items()},
-            "counterfactuals": plain_results(self.results, self.data),
+            "counterfactuals": [_without_arrays(each) for each in plain_results(self.results, self.data)],
         }
 
     def save(self, path: str | Path, format: str | None = None) -> None:  # noqa: A002 - established name
@@ -284,6 +284,12 @@ class Report:
         if kind not in writers:
             raise InputError(f"format must be one of {', '.join(writers)}, not {kind!r}")
         writers[kind]()
+
+
+def _without_arrays(plain: dict[str, Any]) -> dict[str, Any]:
+    """Return a result without the values of all pairs of a weighted network: 100 KB for each result."""
+    left_out = ("original", "alternatives", "valid_values") if plain["weighted"] else ()
+    return {name: value for name, value in plain.items() if name not in left_out}
 
 
 def _certify(black_box: object, result: Counterfactual) -> Counterfactual:

@@ -76,9 +76,9 @@ class Counterfactual(Plottable):
     changed_values: Values | None = None
     """The values of the changed pairs in the counterfactual of a weighted network; None for a graph."""
     alternatives: Values | None = field(default=None, repr=False)
-    """The value that each pair takes if it is changed, for weighted networks; not part of saved results."""
+    """The value that each pair takes if it is changed, for weighted networks; None if it is not known any more."""
     measure: Measure = "unknown"
-    """What the values are, such as "correlation"; "unknown" with ``valid="off"``."""
+    """What the values are, such as "correlation" (see `GraphDataset`)."""
     valid_values: Values | None = None
     """The nearest correlation matrix, as values of the pairs; None unless it was requested and is a counterfactual."""
 
@@ -173,8 +173,8 @@ class Counterfactual(Plottable):
             return np.asarray(self.original, dtype=np.bool_)
         if self.alternatives is None:
             raise InputError(
-                "this needs the alternative values of all pairs, which saved results of weighted networks do not "
-                "contain: search again"
+                "this needs the alternative values of all pairs, which Store.results does not return for weighted "
+                "networks: use resume_counterfactuals"
             )
         return np.asarray(self.alternatives < self.original)
 
@@ -205,20 +205,32 @@ class Counterfactual(Plottable):
 
     @property
     def matrix(self) -> NDArray[np.generic] | None:
-        """The counterfactual as a symmetric matrix (n, n) with zero diagonal; None if no counterfactual was found."""
+        """The counterfactual as a symmetric matrix (n, n); None if no counterfactual was found.
+
+        The diagonal is 1 for correlations, else 0, as in ``GraphDataset.matrices``.
+        """
         if self.values is None or not self.weighted:
             return self.adjacency
-        return to_matrix(self.values)
+        return to_matrix(self.values, diagonal_of(self.measure))
 
     @cached_property
     def smallest_eigenvalue(self) -> float | None:
         """The smallest eigenvalue of the counterfactual; if it is negative, this is no correlation matrix.
 
-        None if no counterfactual was found, or if the values are no correlations or Fisher z values.
+        None if no counterfactual was found, if the values are no correlations or Fisher z values, or with
+        ``valid="off"``.
         """
-        if self.values is None or not has_correlations(self.measure):
+        return self._smallest_eigenvalue(self.values)
+
+    @cached_property
+    def smallest_eigenvalue_before(self) -> float | None:
+        """The same for the original network; it may be negative, too, for example in the mean of several matrices."""
+        return self._smallest_eigenvalue(self.original)
+
+    def _smallest_eigenvalue(self, values: Values | None) -> float | None:
+        if values is None or not has_correlations(self.measure) or self.parameters.get("valid") == "off":
             return None
-        return smallest_eigenvalue(self.values, self.measure)
+        return smallest_eigenvalue(values, self.measure)
 
     @property
     def valid_matrix(self) -> NDArray[np.generic] | None:
@@ -235,6 +247,12 @@ class Counterfactual(Plottable):
         if self.changed_values is None:
             return float(self.flips.size)
         return float(np.abs(self.changed_values - self.original[self.flips]).sum())
+
+    def mean_change(self, unit: Unit) -> float | None:
+        """Return the mean change of the values of a unit; None for a graph."""
+        if self.values is None or not self.weighted:
+            return None
+        return float(np.mean(self.values[unit.flips] - self.original[unit.flips]))
 
     def _check_graph(self) -> None:
         if self.weighted:

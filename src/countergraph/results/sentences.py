@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from countergraph.graphs.pairs import pair_position
 from countergraph.results.counterfactual import Counterfactual, Pair
 from countergraph.results.unit import Unit
@@ -37,10 +35,7 @@ def result_sentence(result: Counterfactual) -> str:
 
 
 def _unit_change(result: Counterfactual, unit: Unit) -> UnitChange:
-    mean = None
-    if result.values is not None and result.weighted:
-        mean = float(np.mean(result.values[unit.flips] - result.original[unit.flips]))
-    return UnitChange(unit.change, unit.words, len(unit.flips), mean)
+    return UnitChange(unit.change, unit.words, len(unit.flips), result.mean_change(unit))
 
 
 def _connection(result: Counterfactual, pair: Pair) -> Connection:

@@ -63,6 +63,7 @@ def to_dict(result: Counterfactual) -> dict[str, Any]:
         "changed_values": None if result.changed_values is None else _encode(result.changed_values),
         "measure": result.measure,
         "valid_values": None if result.valid_values is None else _encode(result.valid_values),
+        "alternatives": None if result.alternatives is None else _encode(result.alternatives),
     }
 
 
@@ -84,7 +85,8 @@ def from_dict(plain: dict[str, Any], atlas: Atlas | None = None) -> Counterfactu
     if plain.get("format") not in (FORMAT, *OLD_FORMATS):
         raise InputError(f"the format of a result must be {FORMAT!r}, not {plain.get('format')!r}")
     kind = "class" if plain["format"] == OLD_FORMATS[0] else "label"
-    n, changed, valid = plain["n_regions"], plain.get("changed_values"), plain.get("valid_values")
+    n = plain["n_regions"]
+    changed, valid, alternatives = (plain.get(name) for name in ("changed_values", "valid_values", "alternatives"))
     positions = [int(pair_position(i, j, n)) for i, j in [*plain["added"], *plain["removed"]]]
     return Counterfactual(
         original=_original(plain, pair_count(n)),
@@ -109,6 +111,7 @@ def from_dict(plain: dict[str, Any], atlas: Atlas | None = None) -> Counterfactu
         changed_values=None if changed is None else _decode(changed, np.float32),
         measure=plain.get("measure", "edge"),
         valid_values=None if valid is None else _decode(valid, np.float32),
+        alternatives=None if alternatives is None else _decode(alternatives, np.float32),
     )
 
 

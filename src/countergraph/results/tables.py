@@ -46,6 +46,7 @@ def results_table(results: Iterable[Counterfactual]) -> pd.DataFrame:
                 "cost": np.nan if result.cost is None else result.cost,
                 "added": len(result.added),
                 "removed": len(result.removed),
+                **({"total_change": result.total_change} if result.weighted else {}),
                 "original_class": result.class_name(result.original_label),
                 "counterfactual_class": result.class_name(result.counterfactual_label),
                 "calls": result.calls,

@@ -10,6 +10,7 @@ from typing import Unpack
 
 from countergraph.errors import InputError, Interrupted, StoppedError
 from countergraph.finding.find import ProgressCallback, run_callback
+from countergraph.finding.mismatch import warn_of_mismatches
 from countergraph.finding.request import Request
 from countergraph.finding.run import Finished, Progress, SearchRun
 from countergraph.graphs.dataset import GraphDataset
@@ -94,7 +95,11 @@ def resume_all(
     setting = Setting.of_request(request, graphs.fingerprint, dataset.fingerprint, box)
     runs, indices = request.options.run_numbers, range(len(graphs))
     chunk, calls, total = FIRST_CHUNK, 0, len(graphs) * len(runs)
-    stored = partial(store.results, setting, graphs, runs=runs, classes=request.classes)
+
+    def stored() -> Counterfactuals:
+        results = store.results(setting, graphs, runs=runs, classes=request.classes)
+        return Counterfactuals(request.with_alternatives(results))
+
     try:
         with store.renewed_claims():
             while missing := store.missing(setting, indices, runs):
@@ -110,7 +115,11 @@ def resume_all(
         stopped = error if isinstance(error, StoppedError | Interrupted) else Interrupted("interrupted")
         stopped.results = _merged(stored(), stopped.results)
         raise stopped from error.__cause__
-    return stored()
+    results, mismatches = stored(), request.mismatches
+    answers = {each.graph_index: each.original_label for each in results}
+    cautions = [*mismatches.of_estimator(), *mismatches.of_answers(answers)]
+    warn_of_mismatches(cautions)
+    return Counterfactuals(results, cautions=cautions)
 
 
 def _check_options(options: SearchOptions) -> None:
@@ -167,7 +176,7 @@ def search(
         replay = Replay(part.classify, store, setting, runs[0]) if setting.is_joint and store is not None else None
         callback = _with_offset(progress, done, calls, len(keys))
         try:
-            with SearchRun.of(part, replay) as run:
+            with SearchRun.of(part, replay, warns=False) as run:
                 for event in run:
                     if isinstance(event, Finished) and not setting.is_joint:
                         add(graphs, event.result)

@@ -99,7 +99,7 @@ class Row(NamedTuple):
             certificate=Certificate(bool(self.minimal), self.radius, bool(self.optimal)),
             why=self.why,
             changed_values=_unpack_values(self.changed_values),
-            measure="unknown" if setting.parameters.get("valid") == "off" else data.measure,
+            measure=data.measure,
             valid_values=_unpack_values(self.valid_values),
         )
 
