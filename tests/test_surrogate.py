@@ -112,7 +112,17 @@ def test_scores_give_more_information_than_classes() -> None:
     by_score.learn(120, scores=True)
     assert by_score.correlation() > by_class.correlation() + 0.1
     assert by_class.surrogate.score_error == np.inf
-    assert by_score.surrogate.score_error < 1
+
+
+def test_the_error_of_scores_is_that_of_predictions_of_new_answers() -> None:
+    simulation = Simulation(random_weights(1))
+    simulation.learn(120, scores=True)
+    assert simulation.surrogate.score_error == np.inf, "the first fit predicts nothing"
+    simulation.learn(30, scores=True)
+    after_one_fit = simulation.surrogate.score_error
+    for n_answers in (400, 30, 30):
+        simulation.learn(n_answers, scores=True)
+    assert simulation.surrogate.score_error < 0.5 * after_one_fit < np.inf
 
 
 def test_the_uncertainty_of_a_pair_decreases_with_its_answers() -> None:

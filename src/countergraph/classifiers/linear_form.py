@@ -8,11 +8,11 @@ countergraph, and objects with a replaced ``predict``, are excluded, because the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array, eye_array, issparse
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
@@ -61,7 +61,7 @@ class _Affine(NamedTuple):
 
     def before(self, rule: LinearInEdges) -> LinearWeights:
         """Return the rule on the input of this step that is equivalent to ``rule`` on its output."""
-        weights = np.atleast_2d(rule.coef_) / self.scale
+        weights = coefficients_of(rule)[0][None] / self.scale
         weights = weights if self.matrix is None else weights @ self.matrix.T
         return LinearWeights(weights, np.asarray(rule.intercept_) - (weights * self.mean).sum(axis=1), rule.classes_)
 
@@ -75,7 +75,7 @@ def _affine(step: object) -> _Affine | None:
         return _Affine(step.mean_ if centred else 0.0, 1.0 if step.scale_ is None else step.scale_)
     if isinstance(step, RobustScaler):
         return _Affine(step.center_ if step.with_centering else 0.0, step.scale_ if step.with_scaling else 1.0)
-    if isinstance(step, MaxAbsScaler):
+    if isinstance(step, MaxAbsScaler) and not getattr(step, "clip", False):  # "clip" is new in scikit-learn 1.9
         return _Affine(0.0, step.scale_)
     if isinstance(step, MinMaxScaler) and not step.clip:
         return _Affine(-step.min_ / step.scale_, 1 / step.scale_)
@@ -114,6 +114,13 @@ def linear_form(model: object) -> LinearInEdges | None:
     return model if _is_binary_linear(model) else None
 
 
+def coefficients_of(linear: LinearInEdges) -> tuple[Floats, float]:
+    """Return the weight of every pair, and the intercept."""
+    weights: Any = linear.coef_
+    weights = weights.toarray() if issparse(weights) else weights  # as after sparsify()
+    return np.asarray(weights, dtype=np.float64).ravel(), float(np.asarray(linear.intercept_).ravel()[0])
+
+
 def is_plain(model: object) -> bool:
     """Check whether a model is of a class of scikit-learn or countergraph and its methods were not replaced."""
     known_class = type(model).__module__.startswith(("sklearn.", "countergraph."))
@@ -124,7 +131,7 @@ def _is_binary_linear(model: object) -> TypeGuard[LinearInEdges]:
     """Check whether a model has the attributes of a two-class linear classifier."""
     if not (hasattr(model, "coef_") and hasattr(model, "intercept_") and hasattr(model, "classes_")):
         return False
-    return len(model.classes_) == 2 and len(np.atleast_2d(model.coef_)) == 1
+    return len(model.classes_) == 2 and (np.ndim(model.coef_) == 1 or model.coef_.shape[0] == 1)
 
 
 class LinearScores:

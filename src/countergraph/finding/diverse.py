@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from countergraph.errors import InputError, Interrupted, NoPairAllowedError, StoppedError, check_integers
 from countergraph.finding.constraints import Constraints
 from countergraph.finding.find import ProgressCallback, find_all
-from countergraph.finding.request import Request
+from countergraph.finding.request import Request, are_counts
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Values, as_value_vector, as_value_vectors
+from countergraph.graphs.pairs import Values, as_value_vectors
 from countergraph.results.counterfactual import Counterfactuals
 from countergraph.search.methods import Method, Phase
 from countergraph.search.options import SearchKeywords, make_options, shows_search_options
@@ -53,7 +53,7 @@ def find_diverse(
     """
     check_integers(m=(m, 1))
     chosen = make_options(method, options, runs=DEFAULT_RUNS)
-    graphs = graph if isinstance(graph, GraphDataset) else _stack(np.asarray(graph))
+    graphs = graph if isinstance(graph, GraphDataset) else _stack(np.asarray(graph), dataset)
     if len(graphs) != 1:
         raise InputError(f"find_diverse takes one graph, not {len(graphs)}")
     began, runs = time.monotonic(), len(chosen.run_numbers)
@@ -76,12 +76,14 @@ def find_diverse(
         except (StoppedError, Interrupted) as error:
             error.results = Counterfactuals([*results, *error.results])
             raise
+        if not other.found and other.calls == 1:
+            break  # no pair is left that can change
         results.append(replace(other, run=1 + max(each.run for each in results)))
         best = other if other.found else None
     return Counterfactuals(results, first.shared_calls, first.cautions)
 
 
-def _stack(graph: NDArray[np.generic]) -> Values:
-    """Return the edge vectors of one graph or of several."""
+def _stack(graph: NDArray[np.generic], dataset: GraphDataset | None) -> Values:
+    """Return the vectors of one network or of several."""
     one = graph.ndim == 1 or (graph.ndim == 2 and len(graph) > 1 and graph.shape[0] == graph.shape[1])
-    return as_value_vector(graph)[None] if one else as_value_vectors(graph)
+    return as_value_vectors(graph[None] if one else graph, weighted=are_counts(graph, dataset))

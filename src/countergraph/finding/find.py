@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike
 
 from countergraph.errors import CallbackError, InputError, Interrupted
-from countergraph.finding.request import Request
+from countergraph.finding.request import Request, are_counts
 from countergraph.finding.run import Finished, Progress, SearchRun, interrupted
 from countergraph.finding.start import Start
 from countergraph.graphs.dataset import GraphDataset
@@ -58,11 +58,11 @@ def find_counterfactual(
     """
     if isinstance(graph, GraphDataset | str):
         raise InputError("graph must be one graph, an array; find_counterfactuals takes data.subset([name])")
-    edges = as_value_vector(graph)[None]
+    values = as_value_vector(graph, weighted=are_counts(graph, dataset))[None]
     chosen = make_options(method, options)
     if len(chosen.run_numbers) != 1:
         raise InputError("find_counterfactual returns one result, so runs must be 1; use find_counterfactuals")
-    request = Request.of(black_box, edges, dataset, chosen, start)
+    request = Request.of(black_box, values, dataset, chosen, start)
     request.check_subject_is_known()
     [result] = find_all(request)
     return result

@@ -11,7 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,10 +26,15 @@ LARGEST_SCALE = 3.0
 """The data may deviate this many times more, or less, from the means of a fitted scaler than its training data."""
 MIN_CORRELATION, CLEARLY_HIGHER = 0.8, 0.2
 """The correlation of the means of a fitted scaler with those of the data, in the right order of the pairs."""
+OTHER_ORDER = 0.3
+"""Below this correlation the pairs are in another order, if the means of two halves of the data agree."""
 MAX_NETWORKS = 200
 """The number of networks that are compared with a fitted scaler."""
-MAX_REFERENCE = 500
-"""The number of labelled networks that are classified for the comparison, if few networks are searched."""
+MAX_REFERENCE, MAX_REFERENCE_OTHERS = 500, 100
+"""The number of labelled networks that are classified for the comparison, if few networks are searched: by estimators
+of scikit-learn, and by other black boxes, of which a call may be expensive."""
+N_DEVIATIONS = 2.0
+"""If only a part of the labelled networks is classified, agreement must be this many standard deviations too low."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +45,18 @@ class Mismatches:
     values: Values
     cohort: GraphDataset | None
     dataset: GraphDataset | None
+    may_ask: bool = True
+    """Whether labelled networks may be classified for the checks."""
 
     def of_estimator(self) -> list[str]:
-        """Return what a fitted estimator of scikit-learn tells, without a call."""
+        """Check the attributes of a fitted estimator of scikit-learn, without a call."""
         if self.oracle.input != "edges" or not self._is_estimator or not len(self.values):
             return []
         values = self.values if self.dataset is None else self.dataset.values
         return list(estimator_mismatches(self.oracle.black_box, values))
 
     def of_answers(self, answers: Mapping[int, Label | None]) -> list[str]:
-        """Return what the answers on the searched networks tell, given by their positions."""
+        """Check the answers on the searched networks, given by their positions."""
         if self.cohort is None:
             return []
         labels = self.cohort.labels.tolist()
@@ -58,25 +65,30 @@ class Mismatches:
 
     @property
     def reference(self) -> Values | None:
-        """The labelled networks to classify for the same comparison, if few networks are searched.
+        """The labelled networks to classify for the same check, if the labels of the searched ones are too few.
 
-        None for black boxes other than estimators of scikit-learn, of which a call may be expensive.
+        None for graphs, unless the black box is an estimator of scikit-learn: a call may be expensive.
         """
-        few = self.cohort is None or len(self.cohort) < MIN_LABELLED
-        if self.dataset is None or not few or not self._is_estimator or self.oracle.with_subjects:
+        searched = None if self.cohort is None else self.cohort.labels
+        few = searched is None or len(searched) < MIN_LABELLED or np.unique(searched).size < 2
+        if self.dataset is None or not few or not self.may_ask or self.oracle.with_subjects:
+            return None
+        if not self._is_estimator and not self.dataset.weighted:
             return None
         return None if self.of_estimator() else self.dataset.values[self._rows]
 
     def of_reference(self, answers: Sequence[Label]) -> list[str]:
-        """Return what the answers on the networks of ``reference`` tell."""
+        """Check the answers on the networks of ``reference``."""
         assert self.dataset is not None
         known = list(zip(answers, self.dataset.labels[self._rows].tolist(), strict=True))
-        return list(answer_mismatches(known, self.dataset.classes))
+        deviations = 0.0 if len(known) == len(self.dataset) else N_DEVIATIONS
+        return list(answer_mismatches(known, self.dataset.classes, deviations))
 
     @property
     def _rows(self) -> Indices:
         n = 0 if self.dataset is None else len(self.dataset)
-        return np.unique(np.linspace(0, n - 1, min(n, MAX_REFERENCE)).astype(np.intp))
+        limit = MAX_REFERENCE if self._is_estimator else MAX_REFERENCE_OTHERS
+        return np.unique(np.linspace(0, n - 1, min(n, limit)).astype(np.intp))
 
     @property
     def _is_estimator(self) -> bool:
@@ -90,22 +102,54 @@ def warn_of_mismatches(found: Iterable[str]) -> None:
 
 
 def estimator_mismatches(estimator: object, values: Values) -> Iterator[str]:
-    """Yield what the attributes of a fitted estimator tell about its training data that does not fit the networks.
+    """Yield what the attributes of a fitted estimator show about its training data that does not fit the networks.
 
     ``values`` are networks as the estimator receives them (networks, pairs).
     """
-    steps = _steps(estimator)
+    steps = _steps(getattr(estimator, "best_estimator_", estimator))
     n_pairs, n_features = values.shape[1], getattr(estimator, "n_features_in_", None)
     if n_features is not None and n_features != n_pairs:
         yield _wrong_size(int(n_features), n_pairs)
         return
     weighted = values.dtype != np.bool_
     sample = values[:: -(-len(values) // MAX_NETWORKS)].astype(np.float64)
-    first: Any = steps[0] if steps else None
-    if _has_size(first, "mean_", n_pairs) and _has_size(first, "scale_", n_pairs):
-        yield from _scaler_mismatches(first.mean_, first.scale_, sample, weighted)
-        return
-    yield from _kind_mismatches(_trained_on_edges(first, n_pairs), weighted)
+    training = _training_values(steps[0], n_pairs) if steps else None
+    if training is not None:
+        yield from _value_mismatches(training, sample, weighted)
+    else:
+        yield from _kind_mismatches(_trained_on_edges(steps[0], n_pairs) if steps else None, weighted)
+
+
+class _Training(NamedTuple):
+    """What a fitted step stores about the values of its training data."""
+
+    centres: Floats
+    """The typical value of each pair."""
+    scales: Floats
+    """The typical deviation from it."""
+    are_edges: bool | None
+    """Whether the values were 0 and 1; None if it is not known."""
+
+
+def _training_values(step: Any, n_pairs: int) -> _Training | None:  # noqa: ANN401
+    """Return what a scaler, or a PCA, stores about its training data; None for other steps."""
+    if _has_size(step, "mean_", n_pairs) and _has_size(step, "scale_", n_pairs):  # StandardScaler
+        scales = np.sqrt(step.var_) if _has_size(step, "var_", n_pairs) else step.scale_
+        varied = scales > 0
+        bernoulli = np.allclose(scales[varied] ** 2, (step.mean_ * (1 - step.mean_))[varied], 1e-3, 0)
+        return _Training(step.mean_, scales, bernoulli if varied.any() else None)
+    if _has_size(step, "data_min_", n_pairs) and _has_size(step, "data_max_", n_pairs):
+        are_edges = bool(np.isin([step.data_min_, step.data_max_], (0, 1)).all())
+        return _Training((step.data_min_ + step.data_max_) / 2, (step.data_max_ - step.data_min_) / 4, are_edges)
+    if _has_size(step, "center_", n_pairs) and _has_size(step, "scale_", n_pairs):
+        return _Training(step.center_, step.scale_ / 1.35, None)  # the interquartile range of a normal distribution
+    if _has_size(step, "mean_", n_pairs) and hasattr(step, "explained_variance_ratio_"):
+        total = float(step.explained_variance_.sum() / step.explained_variance_ratio_.sum())
+        bernoulli = float((step.mean_ * (1 - step.mean_)).sum()) * step.n_samples_ / max(1, step.n_samples_ - 1)
+        return _Training(
+            step.mean_, np.full(n_pairs, np.sqrt(total / n_pairs)), bool(np.isclose(total, bernoulli, 1e-3))
+        )
+    return None
 
 
 def _kind_mismatches(trained_on_edges: bool | None, weighted: bool) -> Iterator[str]:
@@ -122,8 +166,13 @@ def _kind_mismatches(trained_on_edges: bool | None, weighted: bool) -> Iterator[
         )
 
 
-def answer_mismatches(known: Sequence[tuple[Label, int]], classes: Sequence[str]) -> Iterator[str]:
-    """Yield what the answers on labelled networks tell. ``known`` holds the answer and the label of each."""
+def answer_mismatches(
+    known: Sequence[tuple[Label, int]], classes: Sequence[str], n_deviations: float = 0.0
+) -> Iterator[str]:
+    """Yield what is wrong with the answers on labelled networks. ``known`` holds the answer and the label of each.
+
+    ``n_deviations`` is the number of standard deviations by which the agreement must be too low.
+    """
     n, counts = len(known), Counter(label for _, label in known)
     if n < MIN_LABELLED or len(counts) < 2:
         return
@@ -133,7 +182,7 @@ def answer_mismatches(known: Sequence[tuple[Label, int]], classes: Sequence[str]
         yield f"the classifier gives all {n} networks the same class ({name})"
         return
     agreed, largest = sum(answer == label for answer, label in known), max(counts.values())
-    if agreed <= largest:
+    if agreed <= largest - n_deviations * (largest * (1 - largest / n)) ** 0.5:
         yield (
             f"the classifier agrees with the labels of {agreed / n:.0%} of {n} networks; always answering the larger "
             f"class would agree with {largest / n:.0%}"
@@ -163,22 +212,29 @@ def _wrong_size(n_features: int, n_pairs: int) -> str:
     )
 
 
-def _scaler_mismatches(means: Floats, scales: Floats, sample: Floats, weighted: bool) -> Iterator[str]:
-    varied = scales != 1.0 if (scales != 1.0).any() else np.ones_like(scales, dtype=bool)
-    is_bernoulli = np.allclose(scales[varied] ** 2, (means * (1 - means))[varied], rtol=1e-3, atol=1e-6)
-    kind = list(_kind_mismatches(is_bernoulli, weighted))
+def _value_mismatches(training: _Training, sample: Floats, weighted: bool) -> Iterator[str]:
+    """Compare what a step stores about its training data with networks."""
+    kind = list(_kind_mismatches(training.are_edges, weighted))
     if kind:
         yield from kind
         return
+    centres, varied = training.centres, training.scales > 0
     own = sample.mean(axis=0)
-    upper, lower = _correlation(means, own), _correlation(means, own[_lower_triangle(own.size)])
+    upper, lower = _correlation(centres, own), _correlation(centres, own[_lower_triangle(own.size)])
     if lower > MIN_CORRELATION and lower > upper + CLEARLY_HIGHER:
         yield (
             "the features of the classifier are the lower triangle row by row, as nilearn's sym_matrix_to_vec returns "
             "it, but the networks are vectors of the upper triangle: fit it on data.values"
         )
         return
-    ratio = float(np.sqrt(np.median(np.mean(((sample - means) / scales)[:, varied] ** 2, axis=0))))
+    if upper < OTHER_ORDER and _correlation(sample[::2].mean(axis=0), sample[1::2].mean(axis=0)) > MIN_CORRELATION:
+        yield (
+            f"the means of the training data of the classifier have the correlation {upper:.2f} with the means of the "
+            "networks: the ROIs seem to be in another order, or the values are of another kind"
+        )
+        return
+    deviations = ((sample - centres)[:, varied] / training.scales[varied]) ** 2
+    ratio = float(np.sqrt(np.median(deviations.mean(axis=0)))) if varied.any() else 1.0
     if not 1 / LARGEST_SCALE < ratio < LARGEST_SCALE and len(sample) > 1:
         yield (
             "the means and variances of the first step of the classifier cannot come from such data: after scaling, "
@@ -187,6 +243,8 @@ def _scaler_mismatches(means: Floats, scales: Floats, sample: Floats, weighted: 
 
 
 def _correlation(one: Floats, other: Floats) -> float:
+    if one.ndim != 1 or not np.isfinite(one).all() or not np.isfinite(other).all():
+        return 0.0
     if not one.std() or not other.std():
         return 0.0
     return float(np.corrcoef(one, other)[0, 1])
@@ -204,9 +262,11 @@ def _trained_on_edges(step: object, n_pairs: int) -> bool | None:
         stored = getattr(step, name, None)
         if isinstance(stored, np.ndarray) and stored.ndim == 2 and stored.shape[1] == n_pairs and stored.size:
             return bool(np.isin(stored, (0, 1)).all())
-    trees = getattr(step, "estimators_", None)
-    if trees is None:
-        return None
-    found = [tree.tree_.threshold[tree.tree_.feature >= 0] for tree in np.ravel(trees) if hasattr(tree, "tree_")]
+    trees = [tree for tree in np.ravel(getattr(step, "estimators_", ())) if hasattr(tree, "tree_")]
+    found = [tree.tree_.threshold[tree.tree_.feature >= 0] for tree in trees]
     thresholds = np.concatenate(found) if found else np.empty(0)
-    return bool((thresholds == 0.5).all()) if thresholds.size else None
+    if ((thresholds <= 0) | (thresholds >= 1)).any():
+        return False
+    if not thresholds.size or any(tree.splitter == "random" for tree in trees):
+        return None  # a random threshold between 0 and 1 separates edges, too
+    return bool((thresholds == 0.5).all())

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from countergraph.errors import InputError, NoPairAllowedError
+from countergraph.errors import InputError
 from countergraph.finding.alternatives import Alternatives
 from countergraph.finding.constraints import Constraints
-from countergraph.finding.exact import EXACT, resolve_method
+from countergraph.finding.exact import is_exact, resolve_method
 from countergraph.finding.mismatch import Mismatches
 from countergraph.finding.start import Start, start_flips
 from countergraph.finding.units import changed_units, units_of
@@ -37,8 +37,7 @@ from countergraph.search.protocol import Flips, Reference
 from countergraph.search.record import Record
 from countergraph.search.units import Units
 
-TOLERANCE = 1e-6
-"""A pair whose alternative differs by less from its value cannot change."""
+NO_CHANGE = "no pair can change: the alternative value of every allowed pair is its present value"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +67,7 @@ class Request:
     ) -> Request:
         """Check everything before the first call."""
         cohort = graphs if isinstance(graphs, GraphDataset) else None
-        values = cohort.values if cohort is not None else as_value_vectors(graphs)  # type: ignore[arg-type]
+        values = _vectors(graphs, dataset)
         dataset = dataset if dataset is not None else cohort
         _check_dataset(options, dataset, values)
         if isinstance(black_box, DescribedModel) and cohort is not None:
@@ -94,11 +93,12 @@ class Request:
 
     def part(self, graphs: Sequence[int], runs: Sequence[int]) -> Request:
         """Return the searches of some of the graphs, in some runs."""
+        change = self.options.change if isinstance(self.options.change, str) else self.alternatives.part(graphs)
         return replace(
             self,
             values=self.values[list(graphs)],
             cohort=None if self.cohort is None else self.cohort.subset(graphs),
-            options=replace(self.options, runs=tuple(runs)),
+            options=replace(self.options, runs=tuple(runs), change=change),
             starts=tuple(self.starts[graph] for graph in graphs) if self.starts else (),
         )
 
@@ -143,11 +143,8 @@ class Request:
             limits = constraints.limits(network, self.atlas, self.dataset)
         if not network.weighted:
             return limits
-        changeable = np.abs(network.differences) > TOLERANCE
-        allowed = changeable if limits.allowed is None else changeable & limits.allowed
-        if not allowed.any():
-            raise NoPairAllowedError("the alternative value of every allowed pair is its present value; pass change=")
-        return replace(limits, allowed=allowed)
+        changeable = network.can_change
+        return replace(limits, allowed=changeable if limits.allowed is None else changeable & limits.allowed)
 
     def check_constraints(self) -> None:
         """Check what does not depend on the answers of the black box, before the first call."""
@@ -215,9 +212,8 @@ class Request:
         subjects = None
         if self.oracle.with_subjects:
             subjects = [self._subject_key(self.job_position(number)[0]) for number in numbers]
-        self.oracle.use_diagonal(diagonal_of(self.measure))
         classify = self.oracle.classify_with_scores if self.options.scores else self.oracle.classify
-        answers = classify(batch, self.classes, subjects)
+        answers = classify(batch, self.classes, subjects, diagonal_of(self.measure))
         labels = answers.labels if isinstance(answers, Scored) else answers
         target = self.options.target
         if target is not None and len(labels) and isinstance(target, str) != (labels.dtype.kind == "U"):
@@ -228,8 +224,7 @@ class Request:
 
     def classify_reference(self, networks: Values) -> list[Label]:
         """Call the black box with labelled networks, which belong to no job."""
-        self.oracle.use_diagonal(diagonal_of(self.measure))
-        labels: list[Label] = self.oracle.classify(networks, self.classes).tolist()
+        labels: list[Label] = self.oracle.classify(networks, self.classes, None, diagonal_of(self.measure)).tolist()
         return labels
 
     def result(self, number: int, record: Record) -> Counterfactual:
@@ -288,7 +283,8 @@ class Request:
     @property
     def mismatches(self) -> Mismatches:
         """Checks whether the classifier and the networks belong together."""
-        return Mismatches(self.oracle, self.values, self.cohort, self.dataset)
+        may_ask = self.options.reference_calls != 0
+        return Mismatches(self.oracle, self.values, self.cohort, self.dataset, may_ask)
 
     def check_subject_is_known(self) -> None:
         """Raise `InputError` for a single graph without a name if the black box needs its subject."""
@@ -310,12 +306,14 @@ class Request:
     def _certificate(self, record: Record) -> Certificate:
         """Return what is proven; under constraints, only 1-minimality. The first candidate of "exact" is optimal."""
         best, proof = record.best, record.proof
-        if self.options.parsed_method.name == EXACT and best is not None and record.stopped == "finished":
+        if is_exact(self.options.phases[0]) and best is not None and record.stopped == "finished":
             return Certificate(*proof) if record.refuted else Certificate(True, best.size - 1, True)
         free = not self.parameters.get("constraints")
         return Certificate(*proof) if free else Certificate(minimal=proof.minimal)
 
     def _why(self, result: Counterfactual, record: Record) -> str:
+        if record.known_problem is not None and not record.problem.changeable.size:
+            return NO_CHANGE
         target, *answered = (
             str(result.class_name(label)) for label in (self.options.target, *sorted(record.answered, key=str))
         )
@@ -323,11 +321,23 @@ class Request:
         return why_nothing(record.flipped, record.flipped_within_most, record.limits.most, wanted, answered)
 
 
+def are_counts(networks: ArrayLike, dataset: GraphDataset | None) -> bool:
+    """Check whether networks are counts, even if all of them are 0 or 1, because those of the dataset are."""
+    is_count = isinstance(dataset, GraphDataset) and dataset.measure == "count"
+    return is_count and np.asarray(networks).dtype != np.bool_
+
+
 def oracle_of(black_box: object) -> Oracle:
     """Return an oracle around a black box. The classes of a `DescribedModel` are identified by name, not by order."""
     if isinstance(black_box, Oracle):
         return black_box
     return Oracle(black_box, classes=black_box.classes if isinstance(black_box, DescribedModel) else None)
+
+
+def _vectors(graphs: GraphDataset | ArrayLike, dataset: GraphDataset | None) -> Values:
+    if isinstance(graphs, GraphDataset):
+        return graphs.values
+    return as_value_vectors(graphs, weighted=are_counts(graphs, dataset))
 
 
 def _reference(dataset: GraphDataset | None) -> Reference | None:
@@ -353,10 +363,10 @@ def _check_dataset(options: SearchOptions, dataset: object, values: Values) -> N
             f"the graphs have {values.shape[1]} pairs, but the dataset has {dataset.values.shape[1]}: the ROIs differ"
         )
     if dataset is not None and dataset.weighted != (values.dtype != np.bool_):
-        weighted, binary = ("dataset", "networks to explain")[:: 1 if dataset.weighted else -1]
+        weighted, binary = ("dataset", "graphs to explain")[:: 1 if dataset.weighted else -1]
         raise InputError(
-            f"the {weighted} have other values than 0 and 1, but the {binary} only 0 and 1: pass both as the "
-            "classifier was trained on"
+            f"there are other values than 0 and 1 in the {weighted}, but only 0 and 1 in the {binary}: pass both as "
+            "the classifier was trained on"
         )
 
 

@@ -195,7 +195,7 @@ class SearchRun:
         answers = {request.job_position(number)[0]: each.label for number, each in enumerate(self._records)}
         self._caution(request.mismatches.of_answers(answers))
         reference = request.mismatches.reference
-        if reference is not None:
+        if reference is not None and not any(each.stopped == "time_limit" for each in self._records):
             self._caution(request.mismatches.of_reference(request.classify_reference(reference)))
             self._shared_calls += len(reference)
 

@@ -74,9 +74,7 @@ class GraphDataset:
         about: Mapping[str, Any] | None = None,
         measure: Measure | None = None,
     ) -> None:
-        vectors = as_value_vectors(values, "values")
-        if measure not in (None, "edge") and vectors.dtype == np.bool_:
-            vectors = vectors.astype(np.float32)  # a part of weighted networks may contain only 0 and 1
+        vectors = as_value_vectors(values, "values", weighted=measure not in (None, "edge"))
         measure = detect_measure(values, vectors) if measure is None else measure
         check_measure(measure, vectors)
         n = roi_count(vectors.shape[1])
@@ -175,6 +173,8 @@ class GraphDataset:
         digest = hashlib.sha256(repr((self.values.shape, self.classes)).encode())
         digest.update(self.values.tobytes() if self.weighted else np.packbits(self.edges, axis=1).tobytes())
         digest.update(self.labels.tobytes())
+        if self.weighted:
+            digest.update(self.measure.encode())  # it determines the matrices that a classifier receives
         return digest.hexdigest()[:16]
 
     def index(self, name: str) -> int:

@@ -24,6 +24,8 @@ Values = NDArray[Any]
 """The values of networks: bool for graphs, float32 for weighted networks."""
 Indices = NDArray[np.intp]
 Label = int | str
+ASYMMETRY = 1e-6
+"""The tolerated asymmetry of a matrix, relative to its largest entry: matrices in text files are rounded."""
 ROUNDING_ERROR = 1e-10
 """Maximal rounding error of a sum of weights, relative to the largest weight."""
 
@@ -177,22 +179,24 @@ def is_weighted(array: NDArray[np.generic]) -> bool:
     return array.dtype != np.bool_ and not bool(np.isin(array, (0, 1)).all())
 
 
-def as_value_vector(network: ArrayLike, name: str = "graph") -> Values:
-    """Convert one network, a matrix (n, n) or a vector (pairs,), to a vector: bits for a graph, else float32."""
+def as_value_vector(network: ArrayLike, name: str = "graph", weighted: bool = False) -> Values:
+    """Convert one network, a matrix (n, n) or a vector (pairs,), to a vector: bits for a graph, else float32.
+
+    ``weighted`` is True if it is known to be weighted, even if all of its values are 0 or 1.
+    """
     array = _as_array(network, name)
-    if array.ndim == 2:
-        return np.asarray(as_value_vectors(array[None], name)[0])
     if array.ndim == 1:
         roi_count(array.size)
-        return np.asarray(as_value_vectors(array[None], name)[0])
+    if array.ndim in (1, 2):
+        return np.asarray(as_value_vectors(array[None], name, weighted)[0])
     raise GraphError(f"{name} must be a matrix (n, n) or a vector (pairs,), not of shape {array.shape}")
 
 
-def as_value_vectors(networks: ArrayLike, name: str = "graphs") -> Values:
+def as_value_vectors(networks: ArrayLike, name: str = "graphs", weighted: bool = False) -> Values:
     """Convert a stack of networks, matrices (m, n, n) or vectors (m, pairs), to vectors (m, pairs).
 
     The vectors are edge vectors (bool) if all values are 0 or 1, else float32. The diagonals of weighted matrices are
-    ignored.
+    ignored. ``weighted`` is True if the networks are known to be weighted, even if all values are 0 or 1.
     """
     array = _as_array(networks, name)
     if array.ndim == 3:
@@ -203,7 +207,7 @@ def as_value_vectors(networks: ArrayLike, name: str = "graphs") -> Values:
         pairs = array
     else:
         return as_edge_vectors(array, name)  # raises the error for this shape
-    if not is_weighted(pairs):
+    if not (weighted or is_weighted(pairs)):
         return as_edge_vectors(array, name)
     values = pairs.astype(np.float32)
     if not np.isfinite(values).all():
@@ -258,7 +262,8 @@ def check_square_symmetric(matrices: NDArray[np.generic], name: str) -> None:
         raise GraphError(f"{name} must be square with at least 2 ROIs, not of shape {matrices.shape[-2:]}")
     if not np.isfinite(matrices.astype(float, copy=False)).all():
         raise GraphError(f"{name} contains entries that are not finite (NaN or infinity)")
-    if not np.allclose(matrices, np.swapaxes(matrices, -1, -2), rtol=0, atol=1e-6):
+    tolerance = ASYMMETRY * float(np.abs(matrices).max(initial=0))
+    if not np.allclose(matrices, np.swapaxes(matrices, -1, -2), rtol=0, atol=tolerance):
         raise GraphError(f"{name} is not symmetric, so it is not an undirected graph")
 
 

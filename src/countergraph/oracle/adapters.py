@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,28 +16,57 @@ if TYPE_CHECKING:
 Subject = str | int
 Subjects = Sequence[Subject]
 """The name of the subject of each graph, or its position if there are no names."""
-Call = Callable[[Values, Subjects | None, float], Any]
-"""Calls a black box with networks (batch, pairs), their subjects unless None, and the diagonal of weighted matrices."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Networks to classify."""
+
+    values: Values
+    """The networks (batch, pairs)."""
+    subjects: Subjects | None = None
+    """The subject of each network; None if the black box does not take subjects."""
+    diagonal: float = 0.0
+    """The diagonal of the matrices of weighted networks."""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def part(self, rows: slice | list[int]) -> Batch:
+        """Return some of the networks."""
+        subjects = self.subjects
+        if subjects is not None:
+            subjects = subjects[rows] if isinstance(rows, slice) else [subjects[row] for row in rows]
+        return replace(self, values=self.values[rows], subjects=subjects)
+
+    def parts(self, size: int) -> Iterator[Batch]:
+        """Return the networks in parts of at most ``size``."""
+        return (self.part(slice(start, start + size)) for start in range(0, len(self), size))
+
+
+Call = Callable[[Batch], Any]
+"""Calls a black box with a batch."""
 
 
 def _call_adjacency(function: Callable[..., Any]) -> Call:
-    def call(values: Values, subjects: Subjects | None, diagonal: float) -> Any:  # noqa: ANN401
-        matrices = to_adjacency(values) if values.dtype == np.bool_ else to_matrix(values, diagonal).astype(np.float32)
-        return function(matrices, *_given(subjects))
+    def call(batch: Batch) -> Any:  # noqa: ANN401
+        if batch.values.dtype == np.bool_:
+            return function(to_adjacency(batch.values), *_given(batch.subjects))
+        return function(to_matrix(batch.values, batch.diagonal).astype(np.float32), *_given(batch.subjects))
 
     return call
 
 
 def _call_edges(function: Callable[..., Any]) -> Call:
     # The driver continues to use its array, so the black box receives a copy.
-    return lambda values, subjects, _: function(values.copy(), *_given(subjects))
+    return lambda batch: function(batch.values.copy(), *_given(batch.subjects))
 
 
 def _call_networkx(function: Callable[..., Any]) -> Call:
-    def call(values: Values, subjects: Subjects | None, _: float) -> list[Any]:
-        if subjects is None:
-            return [function(to_networkx(row)) for row in values]
-        return [function(to_networkx(row), subject) for row, subject in zip(values, subjects, strict=True)]
+    def call(batch: Batch) -> list[Any]:
+        if batch.subjects is None:
+            return [function(to_networkx(row)) for row in batch.values]
+        return [function(to_networkx(row), subject) for row, subject in zip(batch.values, batch.subjects, strict=True)]
 
     return call
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from countergraph.errors import AnswerError, BlackBoxError, InconsistentAnswersWarning, InputError, check_integers
 from countergraph.graphs.pairs import Floats, Label, Values, as_value_vectors, digests, looks_like_one_matrix, roi_count
-from countergraph.oracle.adapters import ADAPTERS, Call, Subjects
+from countergraph.oracle.adapters import ADAPTERS, Batch, Call, Subjects
 from countergraph.oracle.answers import Labels, Scored, apply_meanings, read_answers, to_labels
 
 BATCH_BYTES = 256 * 2**20
@@ -91,7 +91,6 @@ class Oracle:
         self.batch_size = batch_size
         self.with_subjects = with_subjects
         self.diagonal = diagonal
-        self._diagonal = 0.0 if diagonal is None else diagonal
         self.asked = self.computed = self.inconsistent = 0
         self._predict = ADAPTERS[kind](black_box.predict if has_predict else black_box)  # type: ignore[attr-defined,arg-type]
         self._label_cache: dict[object, Label] | None = {} if remember else None
@@ -100,10 +99,6 @@ class Oracle:
 
     def __repr__(self) -> str:
         return f"Oracle({type(self.black_box).__name__}, input={self.input!r}, asked={self.asked})"
-
-    def use_diagonal(self, diagonal: float) -> None:
-        """Set the diagonal of the matrices of weighted networks, unless it was given."""
-        self._diagonal = diagonal if self.diagonal is None else self.diagonal
 
     def ask(self, edges: Values, classes: Sequence[str] | None = None, subjects: Subjects | None = None) -> Labels:
         """Return the class of each graph (batch, pairs).
@@ -127,8 +122,17 @@ class Oracle:
             )
         return self.classify(as_value_vectors(array, "edges"), classes, subjects)
 
-    def classify(self, edges: Values, classes: Sequence[str] | None = None, subjects: Subjects | None = None) -> Labels:
-        """Do the same as `ask`, for edge vectors that are known to be a batch."""
+    def classify(
+        self,
+        edges: Values,
+        classes: Sequence[str] | None = None,
+        subjects: Subjects | None = None,
+        diagonal: float = 0.0,
+    ) -> Labels:
+        """Do the same as `ask`, for vectors that are known to be a batch.
+
+        ``diagonal`` is that of the matrices of weighted networks, unless the oracle has its own.
+        """
         wanted = None if classes is None else tuple(classes)
         if wanted is not None and self.classes is not None and not set(self.classes) <= set(wanted):
             raise InputError(
@@ -136,14 +140,18 @@ class Oracle:
                 f"{', '.join(wanted)}"
             )
         self.asked += len(edges)
-        answers = self._labels(edges, self._subjects(edges, subjects))
+        answers = self._labels(self._batch(edges, subjects, diagonal))
         self._answered.update(np.unique(answers).tolist())
         if wanted is None and self.classes is None and len({isinstance(each, str) for each in self._answered}) > 1:
             raise AnswerError("the black box returned integers in one batch and strings in another; return one type")
         return to_labels(answers, self.classes, wanted, self._possible)
 
     def classify_with_scores(
-        self, edges: Values, classes: Sequence[str] | None = None, subjects: Subjects | None = None
+        self,
+        edges: Values,
+        classes: Sequence[str] | None = None,
+        subjects: Subjects | None = None,
+        diagonal: float = 0.0,
     ) -> Scored:
         """Return the class of each graph, and the probabilities of all classes; this is one call per graph.
 
@@ -151,8 +159,8 @@ class Oracle:
         class counts. The columns of ``predict_proba`` are the ``classes_`` of the black box if it has any, else the
         labels 0, 1, ...; columns of the same class are added up.
         """
-        labels = self.classify(edges, classes, subjects)
-        probabilities = self._probabilities(edges, self._subjects(edges, subjects))
+        labels = self.classify(edges, classes, subjects, diagonal)
+        probabilities = self._probabilities(self._batch(edges, subjects, diagonal))
         own = getattr(self.black_box, "classes_", range(probabilities.shape[1]))
         if len(own) != probabilities.shape[1]:
             raise AnswerError(
@@ -177,7 +185,7 @@ class Oracle:
     def probabilities(self, edges: Values, subjects: Subjects | None = None) -> Floats:
         """Return the probability of each class for each graph (batch, pairs), shape (batch, classes)."""
         self.asked += len(edges)
-        return self._probabilities(edges, self._subjects(edges, subjects))
+        return self._probabilities(self._batch(edges, subjects))
 
     @property
     def _possible(self) -> list[Label]:
@@ -185,61 +193,53 @@ class Oracle:
         known = getattr(self.black_box, "classes_", None)
         return sorted(self._answered, key=str) if known is None else list(np.asarray(known).tolist())
 
-    def _subjects(self, edges: Values, subjects: Subjects | None) -> Subjects | None:
+    def _batch(self, edges: Values, subjects: Subjects | None, diagonal: float = 0.0) -> Batch:
+        diagonal = diagonal if self.diagonal is None else self.diagonal
         if not self.with_subjects:
-            return None
+            return Batch(edges, None, diagonal)
         given = list(range(len(edges))) if subjects is None else list(subjects)
         if len(given) != len(edges):
             raise InputError(f"subjects must have one entry for each of the {len(edges)} graphs, not {len(given)}")
-        return given
+        return Batch(edges, given, diagonal)
 
-    def _labels(self, edges: Values, subjects: Subjects | None) -> Labels:
+    def _labels(self, batch: Batch) -> Labels:
         if self._label_cache is None:
-            return self._compute_labels(edges, subjects)
-        answers = self._cached(edges, subjects, self._label_cache, lambda *new: self._compute_labels(*new).tolist())
-        return read_answers(answers, len(edges))
+            return self._compute_labels(batch)
+        answers = self._cached(batch, self._label_cache, lambda new: self._compute_labels(new).tolist())
+        return read_answers(answers, len(batch))
 
-    def _probabilities(self, edges: Values, subjects: Subjects | None) -> Floats:
+    def _probabilities(self, batch: Batch) -> Floats:
         if not self.has_probabilities:
             raise InputError("this black box returns no probabilities: it has no method predict_proba")
         if self._label_cache is None:
-            return self._compute_probabilities(edges, subjects)
-        compute = self._compute_probabilities
-        rows = self._cached(edges, subjects, self._probability_cache, lambda *new: compute(*new).tolist())
+            return self._compute_probabilities(batch)
+        rows = self._cached(batch, self._probability_cache, lambda new: self._compute_probabilities(new).tolist())
         return np.array(rows) if rows else np.empty((0, 0))
 
     def _cached(
-        self,
-        edges: Values,
-        subjects: Subjects | None,
-        cache: dict[object, Cached],
-        compute: Callable[[Values, Subjects | None], list[Cached]],
+        self, batch: Batch, cache: dict[object, Cached], compute: Callable[[Batch], list[Cached]]
     ) -> list[Cached]:
-        keys: list[object] = list(digests(edges))
-        if subjects is not None:
-            keys = list(zip(keys, subjects, strict=True))
+        subjects = [None] * len(batch) if batch.subjects is None else batch.subjects
+        keys: list[object] = [(*each, batch.diagonal) for each in zip(digests(batch.values), subjects, strict=True)]
         new = {key: row for row, key in enumerate(keys) if key not in cache}
         if new:
-            rows = list(new.values())
-            chosen = None if subjects is None else [subjects[row] for row in rows]
-            cache.update(zip(new, compute(edges[rows], chosen), strict=True))
+            cache.update(zip(new, compute(batch.part(list(new.values()))), strict=True))
         return [cache[key] for key in keys]
 
-    def _compute_labels(self, edges: Values, subjects: Subjects | None) -> Labels:
-        parts = [self._checked_labels(*part) for part in self._batches(edges, subjects)]
+    def _compute_labels(self, batch: Batch) -> Labels:
+        parts = [self._checked_labels(part) for part in self._parts(batch)]
         if len(parts) == 1:
             return parts[0]
-        return read_answers(np.concatenate(parts) if parts else [], len(edges))
+        return read_answers(np.concatenate(parts) if parts else [], len(batch))
 
-    def _compute_probabilities(self, edges: Values, subjects: Subjects | None) -> Floats:
+    def _compute_probabilities(self, batch: Batch) -> Floats:
         call = ADAPTERS[self.input](self.black_box.predict_proba)  # type: ignore[attr-defined]
-        batches = self._batches(edges, subjects)
-        parts = [np.asarray(self._call(call, *part), dtype=np.float64) for part in batches]
+        parts = [np.asarray(self._call(call, part), dtype=np.float64) for part in self._parts(batch)]
         result = np.concatenate(parts) if parts else np.empty((0, 0))
-        if result.ndim != 2 or len(result) != len(edges):
+        if result.ndim != 2 or len(result) != len(batch):
             raise AnswerError(
-                f"predict_proba must return the probabilities of all classes for each of the {len(edges)} graphs, an "
-                f"array of shape ({len(edges)}, classes); it returned shape {result.shape}"
+                f"predict_proba must return the probabilities of all classes for each of the {len(batch)} graphs, an "
+                f"array of shape ({len(batch)}, classes); it returned shape {result.shape}"
             )
         sums = result.sum(axis=1)
         if not np.allclose(sums, 1, atol=1e-3):
@@ -249,39 +249,38 @@ class Oracle:
             )
         return result
 
-    def _batches(self, edges: Values, subjects: Subjects | None) -> list[tuple[Values, Subjects | None]]:
-        step = self.batch_size or max(1, BATCH_BYTES // (8 * roi_count(edges.shape[1]) ** 2))
-        parts = [slice(start, start + step) for start in range(0, len(edges), step)]
-        return [(edges[part], None if subjects is None else subjects[part]) for part in parts]
+    def _parts(self, batch: Batch) -> Iterator[Batch]:
+        return batch.parts(self.batch_size or max(1, BATCH_BYTES // (8 * roi_count(batch.values.shape[1]) ** 2)))
 
-    def _checked_labels(self, edges: Values, subjects: Subjects | None) -> Labels:
-        labels = self._answers(edges, subjects)
+    def _checked_labels(self, batch: Batch) -> Labels:
+        labels = self._answers(batch)
         if self.check_repeats:
-            again = self._answers(edges[::-1], None if subjects is None else subjects[::-1])[::-1]
+            again = self._answers(batch.part(slice(None, None, -1)))[::-1]
             changed = int((labels != again).sum())
             if changed and not self.inconsistent:
                 warnings.warn(
                     "the black box gives different answers to the same graph "
-                    f"({changed} of {len(edges)} graphs); its counterfactuals may not be reproducible",
+                    f"({changed} of {len(batch)} graphs); its counterfactuals may not be reproducible",
                     InconsistentAnswersWarning,
                     stacklevel=2,
                 )
             self.inconsistent += changed
         return labels
 
-    def _answers(self, edges: Values, subjects: Subjects | None) -> Labels:
-        return self._read(self._call(self._predict, edges, subjects), len(edges))
+    def _answers(self, batch: Batch) -> Labels:
+        return self._read(self._call(self._predict, batch), len(batch))
 
     def _read(self, answers: Any, count: int) -> Labels:  # noqa: ANN401
         labels = read_answers(answers, count)
         return apply_meanings(labels, self.meanings) if self.meanings else labels
 
-    def _call(self, call: Call, edges: Values, subjects: Subjects | None) -> Any:  # noqa: ANN401
-        self.computed += len(edges)
+    def _call(self, call: Call, batch: Batch) -> Any:  # noqa: ANN401
+        self.computed += len(batch)
         try:
-            return call(edges, subjects, self._diagonal)
+            return call(batch)
         except BlackBoxError:
             raise
         except Exception as error:
-            given = f"a batch of {len(edges)}, input={self.input!r}" + ("" if subjects is None else ", with subjects")
+            given = f"a batch of {len(batch)}, input={self.input!r}"
+            given += "" if batch.subjects is None else ", with subjects"
             raise BlackBoxError(f"the black box raised {type(error).__name__} for {given}: {error}") from error

@@ -10,15 +10,18 @@ from math import comb
 import numpy as np
 
 from countergraph.errors import InputError, TooManyCallsError, check_integers
-from countergraph.finding.request import TOLERANCE, oracle_of
+from countergraph.finding.request import oracle_of
 from countergraph.finding.units import changed_units, units_of_result
+from countergraph.graphs.correlation import has_correlations, nearest_correlation
+from countergraph.graphs.measure import diagonal_of
 from countergraph.graphs.pairs import Label, Values
 from countergraph.oracle.oracle import Oracle
 from countergraph.proofs.optimum import optimal_flips, white_box
 from countergraph.results.certificate import Certificate
 from countergraph.results.counterfactual import Counterfactual
+from countergraph.search.amounts import smaller_amounts
 from countergraph.search.limits import NO_LIMITS, Limits
-from countergraph.search.network import Network, Problem
+from countergraph.search.network import Change, Network, Problem
 from countergraph.search.protocol import Flips, is_counterfactual_class
 
 BATCH_BYTES = 64 * 2**20
@@ -61,8 +64,7 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
         )
     oracle = oracle_of(black_box)
     problem, chosen = _problem(result), _chosen(result)
-    batch = np.array([result.original, result.values])
-    before, after = oracle.classify(batch, result.classes, [result.subject_key] * 2).tolist()
+    before, after = _labels(oracle, result, np.array([result.original, result.values]))
     if before != result.original_label or not _is_counterfactual(result, after):
         raise InputError(
             "this black box does not change its answer for this counterfactual: the result belongs to another "
@@ -73,10 +75,10 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
         return replace(result, certificate=replace(known, calls=2))
     optimum = None if result.limited or result.units else _optimum(oracle, result, problem)
     if optimum is not None:
-        return _with_optimum(result, problem, optimum, 3)
+        return _with_optimum(oracle, result, problem, optimum, 3)
     closer, reached, calls = _search_radius(oracle, result, problem, known.radius, min(radius, best - 1))
     if closer is not None:
-        return _with_optimum(result, problem, closer, 2 + calls)
+        return _with_optimum(oracle, result, problem, closer, 2 + calls)
     optimal = not result.limited and reached == best - 1
     subsets = [] if known.minimal or best == 1 else list(combinations(chosen.tolist(), best - 1))
     minimal = _none_is_counterfactual(oracle, result, problem, iter(subsets))
@@ -94,7 +96,7 @@ def _problem(result: Counterfactual) -> Problem:
     units = units_of_result(result)
     if units is None:
         return Problem(network)
-    limits = Limits(np.abs(network.differences) > TOLERANCE) if network.weighted else NO_LIMITS
+    limits = Limits(network.can_change) if network.weighted else NO_LIMITS
     problem = units.problem(network, limits)
     members = list(problem.members)
     for unit in result.units:  # under constraints, the units have fewer pairs
@@ -108,7 +110,9 @@ def _chosen(result: Counterfactual) -> Flips:
     return np.array([unit.number for unit in result.units], dtype=np.intp) if result.units else result.flips
 
 
-def _with_optimum(result: Counterfactual, problem: Problem, optimum: tuple[Flips, Label], calls: int) -> Counterfactual:
+def _with_optimum(
+    oracle: Oracle, result: Counterfactual, problem: Problem, optimum: tuple[Flips, Label], calls: int
+) -> Counterfactual:
     """Return the closest counterfactual with its certificate: ``result`` itself, if it is as close."""
     flips, label = optimum
     proven = Certificate(minimal=True, radius=flips.size - 1, optimal=True, calls=calls)
@@ -118,7 +122,30 @@ def _with_optimum(result: Counterfactual, problem: Problem, optimum: tuple[Flips
     changed = values if result.weighted else None
     other = replace(result, flips=pairs, changed_values=changed, counterfactual_label=label, certificate=proven)
     units = changed_units(units_of_result(result), flips.tolist(), pairs, other.decreased, result.change_names)
-    return replace(other, units=units)
+    other = replace(other, units=units, valid_values=None)
+    return _finish(oracle, other, problem, flips) if result.weighted else other
+
+
+def _finish(oracle: Oracle, result: Counterfactual, problem: Problem, flips: Flips) -> Counterfactual:
+    """Shrink the changes and project the result, if the search of the original result did."""
+    calls, found = 0, result
+    if result.parameters.get("amounts"):
+        steps = smaller_amounts(problem, flips)
+        change: Change | None = next(steps)
+        while change is not None:
+            smaller = replace(result, changed_values=change.values)
+            reached = _labels(oracle, result, np.array([smaller.values])) == [result.counterfactual_label]
+            found, calls = smaller if reached else found, calls + 1
+            try:
+                change = steps.send(reached)
+            except StopIteration:
+                change = None
+    if result.parameters.get("valid") == "nearest" and has_correlations(result.measure):
+        assert found.values is not None
+        nearest = nearest_correlation(found.values, result.measure)
+        valid = _labels(oracle, result, nearest[None]) == [result.counterfactual_label]
+        found, calls = replace(found, valid_values=nearest if valid else None), calls + 1
+    return replace(found, certificate=replace(result.certificate, calls=result.certificate.calls + calls))
 
 
 def _none_is_counterfactual(
@@ -163,7 +190,13 @@ def _classify(oracle: Oracle, result: Counterfactual, problem: Problem, candidat
     for row, flips in zip(batch, candidates, strict=True):
         pairs, values = problem.change(flips)
         row[pairs] = values
-    labels: list[Label] = oracle.classify(batch, result.classes, [result.subject_key] * len(batch)).tolist()
+    return _labels(oracle, result, batch)
+
+
+def _labels(oracle: Oracle, result: Counterfactual, batch: Values) -> list[Label]:
+    """Classify networks as in the search of the result."""
+    subjects = [result.subject_key] * len(batch)
+    labels: list[Label] = oracle.classify(batch, result.classes, subjects, diagonal_of(result.measure)).tolist()
     return labels
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from countergraph.classifiers.linear_form import LinearInEdges, linear_form
+from countergraph.classifiers.linear_form import LinearInEdges, coefficients_of, linear_form
 from countergraph.classifiers.model import Model
 from countergraph.errors import InputError
 from countergraph.finding.alternatives import Alternatives
+from countergraph.finding.request import are_counts
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats, Values, as_value_vector
 from countergraph.oracle.oracle import Oracle
@@ -42,7 +43,7 @@ def _linear(rule: object) -> LinearInEdges:
 
 
 def _coefficients(linear: LinearInEdges, values: Values) -> tuple[Floats, float]:
-    coefficients, intercept = np.asarray(linear.coef_).ravel(), float(np.asarray(linear.intercept_).ravel()[0])
+    coefficients, intercept = coefficients_of(linear)
     if coefficients.size != values.size:
         raise InputError(f"the classifier has {coefficients.size} pairs, but the graph has {values.size}")
     return coefficients, intercept
@@ -67,7 +68,7 @@ def optimal_counterfactual(
         For weighted networks: the reference cohort, and the value that a pair takes if it is changed (see
         `SearchOptions`).
     """
-    linear, values = _linear(rule), as_value_vector(graph)
+    linear, values = _linear(rule), as_value_vector(graph, weighted=are_counts(graph, dataset))
     coefficients, intercept = _coefficients(linear, values)
     positive = linear_score(values, coefficients, intercept) > 0
     oracle = rule if isinstance(rule, Oracle) else None

@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 
 import numpy as np
 
 from countergraph.graphs.pairs import Floats, Indices
-from countergraph.search.network import Change, Network
+from countergraph.search.network import Change, Network, Problem
+from countergraph.search.protocol import Flips
 
 COMMON_STEPS = 6
 """The steps of the bisection of the common factor."""
@@ -20,12 +21,11 @@ GROUP_STEPS = 2
 """The steps of the bisection for each pair."""
 
 
-def smaller_amounts(network: Network, groups: Sequence[Indices]) -> Generator[Change, bool, None]:
-    """Yield the counterfactual with smaller changes; receive whether it still is a counterfactual.
-
-    ``groups`` are the changed pairs, each group a pair or a larger unit.
-    """
-    pairs = np.unique(np.concatenate(groups))
+def smaller_amounts(problem: Problem, flips: Flips) -> Generator[Change, bool, None]:
+    """Yield the counterfactual of some flips with smaller changes; receive whether it still has the same class."""
+    network = problem.network if problem.pair_network is None else problem.pair_network
+    groups = [problem.pairs_of(flips[[number]]) for number in range(flips.size)]
+    pairs = np.sort(problem.pairs_of(flips))
     factors = np.ones(network.values.size)
     high = yield from _bisect(network, pairs, factors, pairs, COMMON_STEPS)
     factors[pairs] = high

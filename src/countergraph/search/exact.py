@@ -28,10 +28,16 @@ class ExactSearch:
         self.coefficients, self.intercept = coefficients, intercept
 
     def __call__(self, task: Task, start: Flips) -> Search:
-        """Classify the optimum; if the classifier disagrees, prefixes of the same order."""
+        """Classify the optimum; if the classifier disagrees, prefixes of the same order, and of the opposite one.
+
+        The opposite order is needed if rounding errors decide the class of the original network.
+        """
         order, size = linear_order(task.network, self.coefficients, self.intercept)
         if size is not None:
             for extra in range(MAX_EXTRA + 1):
                 if (yield Ask(np.sort(order[: size + extra]))).flipped:
                     return
-        yield from grow_and_bisect(order)
+        if (yield from grow_and_bisect(order)) is None:
+            opposite, _ = linear_order(task.network, -self.coefficients, -self.intercept)
+            if not np.array_equal(opposite, order):
+                yield from grow_and_bisect(opposite)

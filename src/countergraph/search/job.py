@@ -127,6 +127,9 @@ def execute(job: Job, record: Record, consistency: Consistency, shared: Mapping[
         if tasks is None:
             record.stopped = "already in target class"
             return
+        if not record.problem.changeable.size:
+            record.stopped = "not found"
+            return
         refuted = RefutedSets(record.problem.network.values.size, record.problem.changeable.size)
         spent = yield from _phases(job, record, tasks, consistency, refuted)
         if not job.confirm or record.best is None:
@@ -150,19 +153,16 @@ def execute(job: Job, record: Record, consistency: Consistency, shared: Mapping[
 
 
 def _shrink_amounts(job: Job, record: Record) -> Steps:
-    """Find how much the pairs of the result must change, with a budget of its own; confirm the last success."""
-    problem, label, best = record.problem, record.label, record.best
-    assert label is not None
-    assert best is not None
-    network = problem.network if problem.pair_network is None else problem.pair_network
-    steps = smaller_amounts(network, [problem.pairs_of(best[[number]]) for number in range(best.size)])
+    """Find how much the pairs of the result must change to the same class, with a budget of its own; confirm it."""
+    assert record.best is not None
+    steps = smaller_amounts(record.problem, record.best)
     record.calls[AMOUNTS] = 0
     smallest: Change | None = None
     change = next(steps, None)
     while change is not None and record.calls[AMOUNTS] < job.max_calls - 1:
         reply = yield change
         record.calls[AMOUNTS] += 1
-        smaller = _flips(job, label, reply)
+        smaller = reply.label == record.found.label
         smallest = change if smaller else smallest
         yield RECEIVED
         try:
@@ -172,14 +172,13 @@ def _shrink_amounts(job: Job, record: Record) -> Steps:
     if smallest is not None:
         reply = yield smallest
         record.calls[AMOUNTS] += 1
-        if _flips(job, label, reply):
+        if reply.label == record.found.label:
             record.amounts = smallest
         yield RECEIVED
 
 
 def _project(job: Job, record: Record, project: Callable[[Values], Values]) -> Steps:
-    """Classify the valid network that is nearest to the result, and record it if it is a counterfactual."""
-    assert record.label is not None
+    """Classify the valid network that is nearest to the result, and record it if its class is the same."""
     assert record.best is not None
     pairs, changed = record.problem.change(record.best) if record.amounts is None else record.amounts
     values = job.values.copy()
@@ -187,7 +186,7 @@ def _project(job: Job, record: Record, project: Callable[[Values], Values]) -> S
     projected = project(values)
     reply = yield Change(np.arange(values.size), projected)
     record.calls[VALID] = 1
-    if _flips(job, record.label, reply):
+    if reply.label == record.found.label:
         record.projected = projected
     yield RECEIVED
 

@@ -12,6 +12,9 @@ import numpy as np
 from countergraph.graphs.pairs import Bits, Floats, Indices, Label, Values, pair_ends, roi_count
 from countergraph.search.limits import NO_LIMITS, Limits
 
+SMALLEST_CHANGE = 1e-6
+"""A pair whose alternative differs by a smaller share cannot change."""
+
 
 class Layout(NamedTuple):
     """The two ends of each position of a search: the ROIs of a pair."""
@@ -80,6 +83,12 @@ class Network:
         if self.weighted:
             return np.subtract(self.alternatives, self.values, dtype=np.float32)
         return np.where(self.values, -1, 1).astype(np.int8)
+
+    @cached_property
+    def can_change(self) -> Bits:
+        """Which pairs have an alternative other than their value."""
+        sizes = np.maximum(np.abs(self.values), np.abs(self.alternatives)) if self.weighted else 1
+        return np.asarray(np.abs(self.differences) > SMALLEST_CHANGE * sizes)
 
     def towards(self, others: Values) -> Bits:
         """Return the pairs in which other networks (..., pairs) are nearer to the alternatives than to the values."""

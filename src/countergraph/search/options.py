@@ -156,7 +156,9 @@ class SearchOptions:
             check_integers(target=(self.target, -sys.maxsize))
             object.__setattr__(self, "target", int(self.target))  # numpy's integers, too
         object.__setattr__(self, "runs", _run_numbers(self.runs))
-        for name in ("scores", "confirm"):
+        if self.change is not None and not isinstance(self.change, str):
+            object.__setattr__(self, "change", np.asarray(self.change))
+        for name in ("scores", "confirm", "amounts"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
             object.__setattr__(self, name, bool(getattr(self, name)))
@@ -214,7 +216,7 @@ class SearchOptions:
             value = getattr(self, each.name)
             if each.name in (*ALWAYS_DESCRIBED, *unused, "method", "runs", "time_limit") or value is each.default:
                 continue
-            if not isinstance(value, np.ndarray | list) and value == each.default:
+            if not isinstance(value, np.ndarray) and value == each.default:
                 continue
             plain[each.name] = value.describe() if each.name == "constraints" else _plain(value)
         if self.confirms:
@@ -262,7 +264,7 @@ def shows_search_options(function: Function, **defaults: Any) -> Function:  # no
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
     """Return an option as a plain value; an array as its fingerprint."""
-    if not isinstance(value, np.ndarray | list):
+    if not isinstance(value, np.ndarray):
         return value
     return "array:" + hashlib.blake2b(np.asarray(value, dtype=np.float32).tobytes(), digest_size=8).hexdigest()
 

@@ -118,6 +118,8 @@ def resume_all(
     results, mismatches = stored(), request.mismatches
     answers = {each.graph_index: each.original_label for each in results}
     cautions = [*mismatches.of_estimator(), *mismatches.of_answers(answers)]
+    if calls and mismatches.reference is not None:
+        cautions += mismatches.of_reference(request.classify_reference(mismatches.reference))
     warn_of_mismatches(cautions)
     return Counterfactuals(results, cautions=cautions)
 

@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from countergraph.finding.exact import EXACT
 from countergraph.finding.request import Request
 from countergraph.graphs.pairs import Label
 from countergraph.search.methods import parse_method
@@ -89,4 +90,4 @@ class Setting:
     @property
     def is_joint(self) -> bool:
         """Whether the searches of a run learn from each other; then a cohort is searched as a whole, run by run."""
-        return parse_method(self.method).is_joint
+        return self.method != EXACT and parse_method(self.method).is_joint

@@ -45,8 +45,6 @@ class Posterior(NamedTuple):
     """The result of a regression."""
 
     mode: Floats
-    margins: Floats
-    """The margin of each answer at the mode."""
     precisions: Floats
     """The second derivative of the loss by each coefficient: the approximate inverse variance."""
 
@@ -70,7 +68,7 @@ def fit(answers: Answers, start: Floats, max_steps: int, gradient_steps: int) ->
             mode, margins = mode + size / 2 * step, margins + size / 2 * movement
         if before - loss < TOLERANCE * loss:
             break
-    return Posterior(mode, margins, 1 + squared @ _curvature(answers, margins))
+    return Posterior(mode, 1 + squared @ _curvature(answers, margins))
 
 
 def _loss(answers: Answers, mode: Floats, margins: Floats) -> float:

@@ -41,7 +41,7 @@ class LearnedSettings:
     inverse_regularisation: float = 0.01
     """The parameter C of the logistic regression that gives the discriminative direction."""
     score_precision: float = 10.0
-    """The inverse variance of the error of a score."""
+    """The largest inverse variance of the error of a score."""
     refit_growth: float = 1.1
     refit_after: int = 20
     """The surrogate is fitted again when the answers have grown by this factor plus this number."""

@@ -31,8 +31,8 @@ MIN_GRAPHS = 3
 """In a run with fewer different graphs, a search learns from its own answers only."""
 KNOWN_GROWTH = 1.2
 """The known graphs are updated when the graphs of the run have grown by this factor."""
-CLIP = 1e-5
-"""Probabilities are clipped to at least this distance from 0 and 1."""
+SATURATED = 1e-5
+"""A probability that is nearer to 0 or 1 is only used as a class."""
 CERTAIN = 3.0
 """A predicted score is certain if it holds by this many standard deviations of the errors."""
 
@@ -288,10 +288,9 @@ class Guide:
         self.state.surrogate.learn(self.number, answer.asked, answer.flipped, score)
 
 
-def log_odds(score: float) -> float:
-    """Return the log-odds of a probability: they still vary where the probability saturates."""
-    score = min(max(score, CLIP), 1 - CLIP)
-    return math.log(score / (1 - score))
+def log_odds(score: float) -> float | None:
+    """Return the log-odds of a probability; None if it is so near 0 or 1 that the log-odds are not known."""
+    return math.log(score / (1 - score)) if SATURATED < score < 1 - SATURATED else None
 
 
 def _key(flips: Flips) -> int:

@@ -78,7 +78,7 @@ class Surrogate:
         self.n_pairs, self.settings = layout.size, settings
         self.n_answers, self._n_fitted, self._version = 0, 0, 0
         self.score_error = np.inf
-        """The root mean square error of predicted scores, in units of the margin."""
+        """The root mean square error of scores predicted before they were known, in units of the margin."""
         self._graphs: list[_Graph] = []
         self._new: list[_Answer] = []
         self._directions: list[Floats] = []
@@ -181,6 +181,7 @@ class Surrogate:
     def _fit(self) -> None:
         """Compute the posterior mode. In the regression, coefficients are in units of their prior deviations."""
         self._rows.append(self._new, self._graphs, self.settings.max_entries)
+        n_new, n_known = len(self._new), self._offsets.size
         self._new, self._n_fitted, settings, rows = [], self.n_answers, self.settings, self._rows
         n_graphs, groups = len(self._graphs), np.array([graph.group for graph in self._graphs])
         n_groups, n_vectors = 1 + int(groups.max()), 1 + max(graph.vector for graph in self._graphs)
@@ -206,10 +207,12 @@ class Surrogate:
         values = rows.scaled_values()
         design, sizes = hstack(blocks, "csr", dtype=np.float32), [block.shape[1] for block in blocks]
         del blocks  # they need as much memory as the design matrix
-        answers = Answers(design, experts @ prior, values, rows.scored, settings.score_precision)
-        first_offsets = rows.first_offsets(answers.base + design @ start, self._offsets.size, n_graphs)
-        start[-n_graphs:] += first_offsets / (settings.offset_std or np.inf)
-        mode, margins, precisions = fit(answers, start, settings.fit_steps, settings.gradient_steps)
+        base = experts @ prior
+        predictions = base + design @ start
+        self._measure_error(predictions - values, rows.scored & (rows.graphs < n_known), n_new)
+        start[-n_graphs:] += rows.first_offsets(predictions, n_known, n_graphs) / (settings.offset_std or np.inf)
+        answers = Answers(design, base, values, rows.scored, self._score_precision)
+        mode, precisions = fit(answers, start, settings.fit_steps, settings.gradient_steps)
         parts = np.split(mode, np.cumsum(sizes)[:-1])
         self._pair_weights = settings.pair_std * parts[0].reshape(n_vectors, -1)
         self._roi_effects = roi_std * parts[1].reshape(n_groups, -1)
@@ -217,9 +220,19 @@ class Surrogate:
         self._expert_weights = prior + settings.expert_std * parts[3]
         self._offsets = settings.offset_std * parts[4]
         self._stds = settings.pair_std / np.sqrt(precisions[: parts[0].size]).reshape(n_vectors, -1)
-        if rows.scored.any():
-            self.score_error = float(np.sqrt(((margins - values)[rows.scored] ** 2).mean()))
         self._version += 1
+
+    def _measure_error(self, errors: Floats, scored: Bits, n_new: int) -> None:
+        """Measure the errors of the predictions of the new answers, which the model has not been fitted to."""
+        new = errors[-n_new:][scored[-n_new:]]
+        if new.size:
+            self.score_error = float(np.sqrt((new**2).mean()))
+
+    @property
+    def _score_precision(self) -> float:
+        """The inverse variance of the errors of scores: smaller if a linear model does not predict them."""
+        smallest = 1 / self.settings.score_precision
+        return 1 / (smallest if np.isinf(self.score_error) else max(smallest, self.score_error**2))
 
 
 def _in_units(coefficients: Floats, size: int, std: float) -> Floats:
