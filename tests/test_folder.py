@@ -181,7 +181,7 @@ def test_errors_of_invalid_folders_contain_the_folder_name(folder: Path, tmp_pat
 
 def test_options_are_checked(folder: Path) -> None:
     with pytest.raises(
-        InputError, match=r"unknown option 'rot' for .*study'\. Supported: labels, atlas, binarize, control"
+        InputError, match=r"unknown option 'rot' for .*study'\. Supported: labels, atlas, binarize, measure, control"
     ):
         cg.load_dataset(folder, rot="x")
     with pytest.raises(InputError, match="control must be one of Controls, a, not 'b'"):

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.decomposition import PCA
+from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC
 
 import countergraph as cg
@@ -42,7 +46,18 @@ ESTIMATORS = [
     KNeighborsClassifier(3),
     RandomForestClassifier(20, random_state=0),
     LogisticRegression(),
+    make_pipeline(MinMaxScaler(), SVC()),
+    make_pipeline(PCA(10, random_state=0), SVC()),
+    GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}, cv=3),
+    ExtraTreesClassifier(20, max_depth=3, random_state=0),
+    GradientBoostingClassifier(n_estimators=10, random_state=0),
+    make_pipeline(RobustScaler(), LogisticRegression()),
+    make_pipeline(MaxAbsScaler(), LogisticRegression()),
+    make_pipeline(VarianceThreshold(), SVC()),
+    CalibratedClassifierCV(SVC(), cv=3),
 ]
+FITTED_ON_VALUES = ESTIMATORS[:5] + ESTIMATORS[6:9] + ESTIMATORS[10:11]
+"""Those that store something about the values of their training data."""
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
@@ -56,7 +71,7 @@ def test_no_false_alarms(estimator, data: cg.GraphDataset) -> None:
     assert results.cautions == ()
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS[:5], ids=str)
+@pytest.mark.parametrize("estimator", FITTED_ON_VALUES, ids=str)
 def test_graphs_for_a_classifier_of_weighted_networks(estimator) -> None:
     """A user who binarises, but trained on Fisher z values."""
     box = estimator.fit(Z.values, Z.labels)
@@ -115,6 +130,39 @@ def test_one_network_is_checked_with_the_labelled_ones() -> None:
     assert len(results.cautions) == 1
     with pytest.warns(MismatchWarning, match="agrees with the labels of 0% of 40 networks"):
         cg.find_counterfactual(box, DATA.values[3], dataset=DATA)
+
+
+@pytest.mark.parametrize("kind", ["function", "oracle", "estimator"])
+def test_one_class_of_people_and_one_person_are_checked(kind: str, tmp_path: Path) -> None:
+    estimator = SVC().fit(Z.values, 1 - Z.labels)
+    box = {
+        "function": lambda matrices: estimator.predict(matrices[:, *np.triu_indices(Z.n_rois, 1)]),
+        "oracle": cg.Oracle(estimator),
+        "estimator": estimator,
+    }[kind]
+    patients = Z.subset(Z.labels == 1)
+    for people in (patients, patients.subset([0])):
+        with pytest.warns(MismatchWarning, match="agrees with the labels of"):
+            cg.find_counterfactuals(box, people, "ofs+obs", Z, max_calls=20)
+    with cg.Store(tmp_path / "store.db") as store, pytest.warns(MismatchWarning, match="agrees with the labels of"):
+        cg.resume_counterfactuals(store, box, patients.subset([0]), "ofs+obs", Z, box="one", max_calls=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MismatchWarning)
+        results = cg.find_counterfactuals(box, patients, "ofs+obs", Z, max_calls=20, reference_calls=0)
+    assert results.shared_calls == 0
+
+
+def test_rois_in_another_order() -> None:
+    rng = np.random.default_rng(0)
+    order = rng.permutation(DATA.n_rois)
+    structure = to_matrix(np.linspace(-1, 1, DATA.values.shape[1]))
+    matrices = structure + np.asarray(DATA.matrices)
+    other = cg.GraphDataset(matrices[:, order][:, :, order], DATA.labels, measure="unknown")
+    data = cg.GraphDataset(matrices, DATA.labels, measure="unknown")
+    box = make_pipeline(StandardScaler(), SVC()).fit(other.values, other.labels)
+    assert list(estimator_mismatches(box, other.values)) == []
+    [found] = estimator_mismatches(box, data.values)
+    assert "the ROIs seem to be in another order" in found
 
 
 def test_stores_and_files_keep_cautions(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -99,8 +100,7 @@ def test_a_black_box_of_one_network_is_explained_by_it() -> None:
     [result] = cg.find_counterfactuals(WEIGHTED_BOX, WEIGHTED.subset([0]), dataset=WEIGHTED, unit="network")
     assert result.distance == 1
     assert result.certificate.optimal
-    assert "If the connections between front and back were stronger (by 0." in result.sentence
-    assert "on average, 9 pairs)" in result.sentence or "pairs)" in result.sentence
+    assert re.search(r"If \d+ connections between front and back were stronger \(by 0\.\d\d on avera", result.sentence)
     [graph] = cg.find_counterfactuals(GRAPH_BOX, DATA.subset([0]), dataset=DATA, unit="network")
     assert "If all connections between front and back (" in graph.sentence
 
@@ -112,12 +112,24 @@ def test_a_black_box_of_one_roi_is_explained_by_it() -> None:
     assert result.sentence.startswith("graph 0 is classified as a. If all connections of r2 (")
 
 
+def _is_minimal(result: cg.Counterfactual) -> bool:
+    """Undo each unit of a graph's counterfactual, and check that the class is the original one."""
+    undone = []
+    assert result.edges is not None
+    for unit in result.units:
+        edges = result.edges.copy()
+        others = [each.flips for each in result.units if each is not unit]
+        edges[np.setdiff1d(unit.flips, np.concatenate([[], *others]))] ^= True
+        undone.append(edges)
+    return bool((GRAPH_BOX.predict(np.array(undone)) == result.original_label).all())
+
+
 def test_constraints_apply_to_units() -> None:
     frozen = cg.Constraints(frozen_rois=["r0"], only="added")
     for result in cg.find_counterfactuals(GRAPH_BOX, DATA, unit="network", constraints=frozen).found:
         assert all(each.change == "added" for each in result.units)
         assert not any(0 in pair for pair in result.added)
-        assert cg.certify(GRAPH_BOX, result).certificate.minimal in (True, False)
+        assert cg.certify(GRAPH_BOX, result).certificate.minimal == _is_minimal(result)
     most = cg.find_counterfactuals(GRAPH_BOX, DATA, unit="roi", constraints=cg.Constraints(most=2))
     assert all(len(result.units) <= 2 for result in most.found)
     costs = np.random.default_rng(0).uniform(1, 2, FIRST.size)

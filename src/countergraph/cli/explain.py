@@ -89,7 +89,7 @@ def explain(
     from countergraph.proofs.certify import is_cheap_to_prove
 
     best = results.closest() or results[0]
-    default = certify is None and diverse is None and search.method == "learned"
+    default = certify is None and diverse is None and search.method in ("auto", "learned")
     radius = 0 if default and is_cheap_to_prove(black_box, best) else certify
     if radius is not None and best.found and stopped is None:
         from countergraph.results.counterfactual import Counterfactuals
@@ -97,9 +97,6 @@ def explain(
         proven, stopped = _certified(black_box, best, radius)
         results = Counterfactuals([proven if each is best else each for each in results])
         best = proven
-    in_networks = None
-    if best.found and stopped is None and store is None and diverse is None and not (json or quiet):
-        in_networks = _in_networks(black_box, person, search, data, keywords)
     selected = None if diverse is None or not best.found else Diverse(results, diverse)
     plain = plain_results(results, data) if diverse is None else plain_diverse(selected, data, best.sentence)
     for path in targets:
@@ -108,11 +105,13 @@ def explain(
         print_json(plain)
     else:
         if selected is None:
-            _print(results, best, data, quiet, in_networks)
+            _print(results, best, data, quiet)
         else:
             print_diverse(selected, quiet)
         for path in targets:
             echo(f"written: {path}")
+    if best.found and stopped is None and diverse is None and not (json or quiet):
+        _print_in_networks(black_box, person, search, data, keywords)
     if isinstance(stopped, Interrupted):
         again = "continue" if store is not None else "start again"
         again += ", with --force" if targets else ""
@@ -137,15 +136,20 @@ def _find(
     return find_counterfactuals(black_box, person, method, data, progress=progress, **keywords)
 
 
-def _in_networks(
+def _print_in_networks(
     black_box: object, person: GraphDataset, search: SearchFlags, data: GraphDataset, keywords: SearchKeywords
-) -> Counterfactual | None:
-    """Search for the fewest networks, if the connections of all regions belong to networks."""
+) -> None:
+    """Print the fewest networks, if the ROIs belong to networks; the results before are printed and written already."""
     if search.unit != "pair" or data.atlas.networks is None or search.keep_edges or search.keep_connected:
-        return None
-    with progress_bar("the same by networks", show=True) as progress:
-        results = _find(black_box, person, search.method, data, progress, {**keywords, "unit": "network", "runs": 1})
-    return results.closest()
+        return
+    options: SearchKeywords = {**keywords, "unit": "network", "runs": 1, "valid": "check", "reference_calls": 0}
+    try:
+        with progress_bar("the same by networks", show=True) as progress:
+            [result] = _find(black_box, person, search.method, data, progress, options)
+    except (InputError, StoppedError, Interrupted) as error:
+        warn(f"the search by networks did not finish: {error}")
+        return
+    echo(f"\nIn terms of networks: {result.sentence} ({count(result.calls, 'more call')})")
 
 
 def _find_diverse(
@@ -240,9 +244,18 @@ def _plausibility(best: Counterfactual, data: GraphDataset) -> str:
     return " ".join(text.format(row[name]) for name, text in texts.items() if not math.isnan(row[name]))
 
 
-def _print(
-    results: Counterfactuals, best: Counterfactual, data: GraphDataset, quiet: bool, in_networks: Counterfactual | None
-) -> None:
+def _validity(best: Counterfactual) -> str:
+    """Return what is known about the projection to the nearest correlation matrix."""
+    if best.valid_values is None or best.values is None:
+        return "The nearest correlation matrix of the counterfactual does not have its class."
+    largest = float(abs(best.valid_values - best.values).max())
+    return (
+        f"The nearest correlation matrix differs from the counterfactual by at most {largest:.2g}, and is also "
+        f"classified as {best.counterfactual_class}."
+    )
+
+
+def _print(results: Counterfactuals, best: Counterfactual, data: GraphDataset, quiet: bool) -> None:
     echo(best.sentence)
     if quiet:
         return
@@ -252,13 +265,13 @@ def _print(
         echo(f"\n{_plausibility(best, data)}")
         if best.cost is not None:
             echo(f"The total cost of the changes is {best.cost:.6g}.")
+        if best.parameters.get("valid") == "nearest":
+            echo(_validity(best))
     calls = {f"in {phase}": number for phase, number in best.calls_by_phase.items()}
     if best.certificate.calls:
         calls["for the certificate"] = best.certificate.calls
     phases = ", ".join(f"{number} {purpose}" for purpose, number in calls.items())
     echo(f"\n{count(sum(calls.values()), 'call')} of the model ({phases}); {STOPPED.get(best.stopped, best.stopped)}.")
-    if in_networks is not None:
-        echo(f"\nIn terms of networks: {in_networks.sentence} ({count(in_networks.calls, 'more call')})")
     if len(results) > 1:
         distances = sorted(result.distance for result in results if result.distance is not None)
         text = f"{len(distances)} of {len(results)} runs found a counterfactual"

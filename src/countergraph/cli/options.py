@@ -46,6 +46,10 @@ class DataOptions:
         str | None, typer.Option(help="For a folder: aal116, or the path of a table of ROIs (.tsv, .csv).")
     ] = None
     binarize: Annotated[str | None, typer.Option(help="For weighted matrices: percentile:90, density:0.1, ...")] = None
+    measure: Annotated[
+        str | None,
+        typer.Option(help="For a folder of weighted matrices: correlation, fisher z, count or unknown; else detected."),
+    ] = None
     control: Annotated[str | None, typer.Option(help="For a folder: the name of the control class.")] = None
     labels: Annotated[
         Path | None,
@@ -74,7 +78,13 @@ class DataOptions:
 class SearchFlags:
     """The command-line form of `SearchOptions` and `Constraints`."""
 
-    method: Annotated[str, typer.Option(help="The search method; 'countergraph methods' lists all.")] = "learned"
+    method: Annotated[
+        str,
+        typer.Option(
+            help="The search method; 'countergraph methods' lists all. By default 'learned', but the exact optimum for "
+            "a linear estimator."
+        ),
+    ] = "auto"
     runs: Annotated[int, typer.Option(help="The number of searches; the closest result is shown.")] = 1
     seed: Annotated[int, typer.Option(help="The seed; the same seed gives the same results.")] = 0
     k: Annotated[int, typer.Option(help="The number of pairs changed in one step.")] = 5
@@ -94,7 +104,7 @@ class SearchFlags:
         str | None,
         typer.Option(
             help="The value that a pair of a weighted network takes if it is changed: quantile:0.9 (default), "
-            "target-median, donor or neutral."
+            "target-median, donor, neutral, or a file with one number per pair."
         ),
     ] = None
     unit: Annotated[
@@ -144,6 +154,11 @@ class SearchFlags:
 
         given = {name: getattr(self, name) for name in SearchKeywords.__annotations__ if name in _names(self)}
         given |= {"target": _label(self.target, data), "constraints": self.constraints(data.atlas)}
+        if self.change is not None and Path(self.change).is_file():
+            from countergraph.graphs.files import read_numbers
+
+            numbers = read_numbers(Path(self.change))
+            given["change"] = numbers.ravel() if 1 in numbers.shape else numbers
         return cast("SearchKeywords", given)
 
     def constraints(self, atlas: Atlas) -> Constraints | None:

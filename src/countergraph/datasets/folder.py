@@ -27,6 +27,7 @@ def load_folder(
     labels: Mapping[str, str] | str | Path | None = None,
     atlas: Atlas | str | Path | None = None,
     binarize: str | None = None,
+    measure: Measure | None = None,
     control: str | None = None,
 ) -> GraphDataset:
     """Load a folder with one subfolder of matrices per class, or a folder with all matrices and a table of labels.
@@ -44,6 +45,9 @@ def load_folder(
     binarize
         A rule such as ``"percentile:90"``, which converts weighted matrices to graphs (see `countergraph.binarize`).
         Without a rule weighted matrices stay weighted.
+    measure
+        What the weights are: ``"correlation"``, ``"fisher z"``, ``"count"`` or ``"unknown"``. By default it is
+        detected.
     control
         The class that gets label 0. By default the class with a common name of a control group, such as TD or
         control, otherwise the first class in alphabetical order.
@@ -57,7 +61,7 @@ def load_folder(
         labels_by_name = as_labels(labels)
         names = [subject_name(path.stem, labels_by_name) for path in paths]
         codes, classes = encode_labels(folder, names, labels_by_name, control)
-        networks, used_atlas = _read_networks(paths, binarize, resolve_atlas(atlas))
+        networks, used_atlas = _read_networks(paths, binarize, measure, resolve_atlas(atlas))
         return _dataset(folder, networks, codes, names, classes, used_atlas, about)
     subfolders = [each for each in sorted(folder.iterdir()) if each.is_dir() and not _is_hidden(each)]
     groups = {each.name: _matrix_files(each) for each in subfolders}
@@ -72,7 +76,7 @@ def load_folder(
     paths = [path for name in classes for path in groups[name]]
     codes = [label for label, name in enumerate(classes) for _ in groups[name]]
     names = [path.stem for path in paths]
-    networks, used_atlas = _read_networks(paths, binarize, resolve_atlas(atlas))
+    networks, used_atlas = _read_networks(paths, binarize, measure, resolve_atlas(atlas))
     return _dataset(folder, networks, codes, names, classes, used_atlas, about)
 
 
@@ -81,6 +85,7 @@ def load_umcd(
     *,
     labels: Mapping[str, str] | str | Path,
     binarize: str | None = "percentile:90",
+    measure: Measure | None = None,
     control: str | None = None,
 ) -> GraphDataset:
     """Load the published files of the USC Multimodal Connectivity Database (UMCD).
@@ -93,7 +98,7 @@ def load_umcd(
     labels
         The class of each subject by name, as a mapping or the path of a table (see `read_labels`).
         Required, because the files contain no labels.
-    binarize, control
+    binarize, measure, control
         As in `load_folder`.
     """
     folder = Path(folder)
@@ -108,7 +113,7 @@ def load_umcd(
         if each != atlases[0]:
             raise FileError(f"{folder}: {name} has other ROIs than {names[0]}; all subjects must have the same")
     about = {"source": "USC Multimodal Connectivity Database", "binarize": binarize}
-    networks, _ = _read_networks(paths, binarize, atlases[0])
+    networks, _ = _read_networks(paths, binarize, measure, atlases[0])
     return _dataset(folder, networks, codes, names, classes, atlases[0], about)
 
 
@@ -148,7 +153,9 @@ class _Networks(NamedTuple):
     measure: Measure
 
 
-def _read_networks(paths: list[Path], binarize: str | None, atlas: Atlas | None) -> tuple[_Networks, Atlas | None]:
+def _read_networks(
+    paths: list[Path], binarize: str | None, measure: Measure | None, atlas: Atlas | None
+) -> tuple[_Networks, Atlas | None]:
     """Read matrices of the same ROIs; without an atlas, the ROI names are read from the files if they contain any."""
     networks: list[_Networks] = []
     names_by_path: dict[Path, tuple[str, ...]] = {}
@@ -173,7 +180,8 @@ def _read_networks(paths: list[Path], binarize: str | None, atlas: Atlas | None)
     if atlas is None and len(names_by_path) == len(paths):
         atlas = Atlas(names_by_path[paths[0]], name=f"{len(matrix)} named ROIs")
     measures = {network.measure for network in networks}
-    measure = measures.pop() if len(measures) == 1 else "unknown"
+    detected = measures.pop() if len(measures) == 1 else "unknown"
+    measure = detected if measure is None else measure
     return _Networks(np.stack([network.values for network in networks]), measure), atlas
 
 

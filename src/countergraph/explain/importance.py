@@ -216,8 +216,8 @@ class GlobalExplanation(Plottable):
         are drawn among the absent pairs, removed pairs among the present pairs. Changes that several counterfactuals of
         a graph share stay shared, so the number of searches per graph does not inflate the significance. One-sided
         p-values are exact for pairs and simulated for ROIs and networks. q-values control the false discovery rate
-        (Benjamini & Hochberg). If the searches had constraints, the null model does not apply and the columns expected,
-        p and q are NaN.
+        (Benjamini & Hochberg). If the searches had constraints, or changed ROIs or networks as one step (``unit=``),
+        the null model does not apply and the columns expected, p and q are NaN.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class GlobalExplanation(Plottable):
 
     def _test(self, permutations: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
         totals = self.counters.sum(axis=(0, 1))
-        if any(each.limited for each in self.results):
+        if any(each.limited or each.unit != "pair" for each in self.results):
             levels = {"pair": totals, **self._aggregate(totals)}
             tests = {level: TestResult(values, *np.full((3, values.size), np.nan)) for level, values in levels.items()}
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,8 @@ def _weighted_rows(results: Sequence[Counterfactual], data: GraphDataset) -> lis
         return []
     originals = np.array([each.original for each in results])
     changed = np.array([each.original if each.values is None else each.values for each in results])
-    within, before, after = (_euclidean(networks, data.values) for networks in (data.values, originals, changed))
+    within = _euclidean_within(data)
+    before, after = (_euclidean(networks, data.values) for networks in (originals, changed))
     typical, nearest = _nearest(within, within), zip(_nearest(after, before), _nearest(before, before), strict=True)
     return [_weighted_row(each, data, typical, *distances) for each, distances in zip(results, nearest, strict=True)]
 
@@ -123,6 +125,16 @@ def _weighted_row(
             math.nan if result.smallest_eigenvalue_before is None else result.smallest_eigenvalue_before
         ),
     }
+
+
+@lru_cache(maxsize=2)
+def _euclidean_within(data: GraphDataset) -> Floats:
+    """Return the distances between all networks of a cohort."""
+    values = data.values.astype(np.float64)
+    squares = (values**2).sum(axis=1)
+    distances = np.sqrt(np.maximum(squares[:, None] + squares - 2 * values @ values.T, 0))
+    np.fill_diagonal(distances, 0)
+    return np.asarray(distances)
 
 
 def _euclidean(networks: Values, others: Values) -> Floats:

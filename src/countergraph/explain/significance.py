@@ -1,9 +1,10 @@
 """Significance tests for the changes of counterfactuals, against a null model of random changes.
 
 Null model: the changes of each graph fall on random pairs. Added pairs are drawn among the absent pairs of the graph,
-removed pairs among its present pairs. Repeated searches of one graph find similar counterfactuals. Therefore all
-counterfactuals of a graph are randomised together: a change that three counterfactuals share is still shared by three
-after randomisation. The number of searches per graph does not inflate the significance.
+removed pairs among its present pairs; in a weighted network, strengthened pairs among those whose alternative value is
+larger, weakened pairs among those whose alternative is smaller. Repeated searches of one graph find similar
+counterfactuals. Therefore all counterfactuals of a graph are randomised together: a change that three counterfactuals
+share is still shared by three after randomisation. The number of searches per graph does not inflate the significance.
 """
 
 from __future__ import annotations
@@ -34,11 +35,14 @@ class GraphChanges(NamedTuple):
     """For each pair that is added at least once, the number of counterfactuals that add it."""
     removed: Indices
     """For each pair that is removed at least once, the number of counterfactuals that remove it."""
+    can_change: Bits
+    """Which pairs can change: all pairs of a graph; in a weighted network those with another alternative value."""
 
     @property
     def pools(self) -> list[tuple[Indices, Indices]]:
         """Candidate pairs and counts, for the additions and for the removals."""
-        return [(np.flatnonzero(~self.graph), self.added), (np.flatnonzero(self.graph), self.removed)]
+        absent, present = (np.flatnonzero(kind & self.can_change) for kind in (~self.graph, self.graph))
+        return [(absent, self.added), (present, self.removed)]
 
 
 class TestResult(NamedTuple):
@@ -65,7 +69,7 @@ def _graph_changes(runs: list[Counterfactual]) -> GraphChanges:
     pairs, counts = np.unique(
         np.concatenate([each.flips for each in runs if each.flips is not None]), return_counts=True
     )
-    return GraphChanges(graph, counts[~graph[pairs]], counts[graph[pairs]])
+    return GraphChanges(graph, counts[~graph[pairs]], counts[graph[pairs]], runs[0].can_change)
 
 
 def exact_pair_test(totals: Floats, graphs: list[GraphChanges]) -> TestResult:
@@ -81,18 +85,22 @@ def exact_pair_test(totals: Floats, graphs: list[GraphChanges]) -> TestResult:
     graphs
         The changes of each graph.
     """
-    edges = np.array([each.graph for each in graphs])
+    edges, can_change = (np.array([each[kind] for each in graphs]) for kind in (0, 3))
     length = 1 + sum(int(max(each.added.max(initial=0), each.removed.max(initial=0))) for each in graphs)
     transforms = [[_log_transform(*pool, length) for pool in each.pools] for each in graphs]
     absent, present = (np.array([each[kind] for each in transforms]) for kind in (0, 1))
     p, changed = np.ones(totals.size), np.flatnonzero(totals)
     for start in range(0, changed.size, BATCH_SIZE):
         batch = changed[start : start + BATCH_SIZE]
-        product = np.exp(absent.sum(axis=0) + edges[:, batch].T.astype(np.float64) @ (present - absent))
+        logarithm = absent.sum(axis=0) + edges[:, batch].T.astype(np.float64) @ (present - absent)
+        for kind, fixed in ((absent, ~edges & ~can_change), (present, edges & ~can_change)):
+            if fixed.any():
+                logarithm -= fixed[:, batch].T.astype(np.float64) @ kind
+        product = np.exp(logarithm)
         probabilities = np.fft.irfft(product, length, axis=1)
         p[batch] = [row[int(total) :].sum() for row, total in zip(probabilities, totals[batch], strict=True)]
     means = np.array([[counts.sum() / max(pairs.size, 1) for pairs, counts in each.pools] for each in graphs])
-    expected = np.where(edges, means[:, [1]], means[:, [0]]).sum(axis=0)
+    expected = np.where(can_change, np.where(edges, means[:, [1]], means[:, [0]]), 0).sum(axis=0)
     p = np.clip(p, MIN_P_VALUE, 1)
     return TestResult(totals, expected, p, false_discovery_control(p))
 

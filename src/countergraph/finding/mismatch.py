@@ -142,7 +142,8 @@ def _training_values(step: Any, n_pairs: int) -> _Training | None:  # noqa: ANN4
         are_edges = bool(np.isin([step.data_min_, step.data_max_], (0, 1)).all())
         return _Training((step.data_min_ + step.data_max_) / 2, (step.data_max_ - step.data_min_) / 4, are_edges)
     if _has_size(step, "center_", n_pairs) and _has_size(step, "scale_", n_pairs):
-        return _Training(step.center_, step.scale_ / 1.35, None)  # the interquartile range of a normal distribution
+        scales = np.where(step.scale_ == 1, 0, step.scale_ / 1.35)  # 1 stands for an interquartile range of 0
+        return _Training(step.center_, scales, None)
     if _has_size(step, "mean_", n_pairs) and hasattr(step, "explained_variance_ratio_"):
         total = float(step.explained_variance_.sum() / step.explained_variance_ratio_.sum())
         bernoulli = float((step.mean_ * (1 - step.mean_)).sum()) * step.n_samples_ / max(1, step.n_samples_ - 1)
@@ -234,7 +235,8 @@ def _value_mismatches(training: _Training, sample: Floats, weighted: bool) -> It
         )
         return
     deviations = ((sample - centres)[:, varied] / training.scales[varied]) ** 2
-    ratio = float(np.sqrt(np.median(deviations.mean(axis=0)))) if varied.any() else 1.0
+    average = np.mean if np.ptp(training.scales) == 0 else np.median
+    ratio = float(np.sqrt(average(deviations.mean(axis=0)))) if varied.any() else 1.0
     if not 1 / LARGEST_SCALE < ratio < LARGEST_SCALE and len(sample) > 1:
         yield (
             "the means and variances of the first step of the classifier cannot come from such data: after scaling, "

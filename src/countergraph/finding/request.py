@@ -22,7 +22,7 @@ from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.correlation import has_correlations, nearest_correlation
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.measure import Measure, diagonal_of
-from countergraph.graphs.pairs import Label, Values, as_value_vectors, roi_count
+from countergraph.graphs.pairs import Label, Values, as_value_vectors, is_weighted, roi_count
 from countergraph.oracle.answers import Labels, Scored
 from countergraph.oracle.described import DescribedModel
 from countergraph.oracle.oracle import Oracle
@@ -88,6 +88,11 @@ class Request:
         )
         starts = () if start is None else start_flips(start, values, resolved)
         request = cls(oracle, values, cohort, dataset, resolved, starts)
+        if resolved.valid == "nearest" and not has_correlations(request.measure):
+            raise InputError(
+                f"valid='nearest' is for correlations and Fisher z values, but the measure of the networks is "
+                f"{request.measure!r}: pass GraphDataset(..., measure='correlation'), or remove valid="
+            )
         request.check_constraints()
         return request
 
@@ -390,6 +395,6 @@ def _target(target: Label | None, classes: tuple[str, ...] | None) -> Label | No
 
 def _seed(values: Values, seed: int, run: int) -> np.random.SeedSequence:
     """Seed a search by the content of the network, not by its position, so that other networks do not change it."""
-    content = np.packbits(values) if values.dtype == np.bool_ else values
+    content = values if is_weighted(values) else np.packbits(values.astype(np.bool_))
     digest = hashlib.blake2b(content.tobytes(), digest_size=8).digest()
     return np.random.SeedSequence([seed, run, int.from_bytes(digest, "little")])

@@ -15,6 +15,10 @@ TOLERANCE = 1e-5
 """The tolerance of the range of correlations, and of the diagonal of a correlation matrix."""
 
 
+LARGE_Z = 7.0
+"""Fisher z values of the diagonal, where the correlation is 1 except for rounding errors, are larger."""
+
+
 def detect_measure(given: ArrayLike, values: Values) -> Measure:
     """Return the measure of networks: from their values, and from the diagonal if they were given as matrices."""
     if values.dtype == np.bool_:
@@ -22,7 +26,7 @@ def detect_measure(given: ArrayLike, values: Values) -> Measure:
     matrices = np.asarray(given)
     if matrices.ndim == 3 and values.size:
         diagonals = matrices.diagonal(axis1=-2, axis2=-1)
-        if np.isinf(diagonals).all():
+        if (diagonals > LARGE_Z).all() and np.abs(values).max() <= LARGE_Z:
             return "fisher z"
         if np.allclose(diagonals, 1, atol=TOLERANCE) and np.abs(values).max() <= 1 + TOLERANCE:
             return "correlation"

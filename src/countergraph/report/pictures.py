@@ -38,6 +38,7 @@ def global_pictures(report: Report) -> Iterator[Picture]:
     if explanation is None:
         return
     top = ", ".join(str(name) for name in explanation.roi_importance.nlargest(5).index)
+    fewer, more = explanation.change_names
     yield Picture(
         "roi-brain",
         "Most important ROIs",
@@ -50,7 +51,7 @@ def global_pictures(report: Report) -> Iterator[Picture]:
         "roi-bars",
         "Number of changes by ROI",
         f"Bars for the most important ROIs; the longest are {top}.",
-        "Red: removed connections of the ROI. Blue: added connections of the ROI.",
+        f"Red: {fewer} connections of the ROI. Blue: {more} connections of the ROI.",
         lambda: explanation.plot("roi-bars"),
     )
     for normalised in (False, True) if report.data.atlas.networks else (False,):
@@ -68,7 +69,7 @@ def global_pictures(report: Report) -> Iterator[Picture]:
         "roi-strip",
         "Number of changes at every ROI",
         f"A strip with one column for each of the {explanation.n_rois} ROIs. The darkest are {top}.",
-        "One row for each class and change: + connections added to graphs of the class, - connections removed."
+        f"One row for each class and change: + connections {more} in networks of the class, - connections {fewer}."
         + marked,
         lambda: explanation.plot("roi-strip", marks=report.marks),
     )
@@ -90,7 +91,8 @@ def _groups(explanation: GlobalExplanation) -> str:
 
 
 def _heatmaps(explanation: GlobalExplanation, normalised: bool) -> Picture:
-    groups = _groups(explanation)
+    groups, (fewer, more) = _groups(explanation), explanation.change_names
+    what = "a high value" if explanation.results[0].weighted else "the presence"
     per_pair = ", per pair of ROIs" if normalised else ""
     reason = (
         " The number of changes is divided by the number of pairs, because large networks have more pairs."
@@ -101,8 +103,8 @@ def _heatmaps(explanation: GlobalExplanation, normalised: bool) -> Picture:
         "heatmaps-normalised" if normalised else "heatmaps",
         f"Connections associated with each class{per_pair}",
         f"One heatmap of the {groups} for each class{per_pair}. {_strongest(explanation, normalised)}",
-        "Above the diagonal, blue: connections added to graphs of other classes, which are then classified as this "
-        "class. Below the diagonal, red: connections removed from graphs of this class. In both cases the presence of "
+        f"Above the diagonal, blue: connections {more} in networks of other classes, which are then classified as this "
+        f"class. Below the diagonal, red: connections {fewer} in networks of this class. In both cases {what} of "
         f"the connection is associated with the class.{reason}",
         lambda: explanation.plot("heatmaps", normalised=normalised),
     )
@@ -119,11 +121,14 @@ def _strongest(explanation: GlobalExplanation, normalised: bool = False) -> str:
 def person_pictures(report: Report, name: str) -> Iterator[Picture]:
     """Yield the figures of one subject."""
     result, local = report.person(name), report.people[name]
+    fewer, more = result.change_names
+    legend = f"Red: {fewer} connections. Blue: {more} connections."
+    legend += "" if result.weighted else " Grey: kept connections."
     yield Picture(
         f"counterfactual-{name}",
         "Closest counterfactual" if result.found else "Original graph",
         result.sentence,
-        "Red: removed connections. Blue: added connections. Grey: kept connections." if result.found else "",
+        legend if result.found else "",
         result.plot,
     )
     if local is not None:
@@ -131,7 +136,7 @@ def person_pictures(report: Report, name: str) -> Iterator[Picture]:
             f"local-{name}",
             f"Most frequent changes in {count(len(local.results.found), 'counterfactual')}",
             local.caption,
-            "Share of the counterfactuals in which each connection is removed or added, with 95% confidence "
+            f"Share of the counterfactuals in which each connection is {fewer} or {more}, with 95% confidence "
             f"intervals.{_stability(local)}",
             local.plot,
         )

@@ -230,9 +230,11 @@ class Report:
         if self.global_explanation is None:
             return f"{text} No counterfactual was found."
         median = int(np.median([each.distance or 0 for each in found]))
+        noun = {"pair": "connection", "roi": "ROI", "network": "group"}[found[0].unit]
+        what = f"{count(median, noun)}{' of connections' if noun == 'group' else ''}"
         top = ", ".join(str(name) for name in self.global_explanation.roi_importance.nlargest(3).index)
         return (
-            f"{text} Half of the counterfactuals change {count(median, 'connection')} or fewer. "
+            f"{text} Half of the counterfactuals change {what} or fewer. "
             f"The ROIs whose connections change most often: {top}."
         )
 

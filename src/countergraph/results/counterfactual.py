@@ -21,6 +21,7 @@ from countergraph.results.certificate import NOTHING_PROVEN, Certificate
 from countergraph.results.plottable import Plottable
 from countergraph.results.unit import Unit
 from countergraph.results.wording import count
+from countergraph.search.network import Network
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,6 +178,14 @@ class Counterfactual(Plottable):
                 "networks: use resume_counterfactuals"
             )
         return np.asarray(self.alternatives < self.original)
+
+    @property
+    def can_change(self) -> Bits:
+        """Which of all pairs have an alternative other than their value."""
+        if not self.weighted:
+            return np.ones(self.original.size, dtype=np.bool_)
+        _ = self.decreases  # raises if the alternatives are unknown
+        return Network(self.original, np.asarray(self.alternatives)).can_change
 
     @property
     def change_names(self) -> tuple[str, str]:

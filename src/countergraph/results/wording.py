@@ -87,7 +87,9 @@ def format_value(value: float) -> str:
     """Return a value with two digits after the point, or as many as it needs; a large integer without."""
     if value == round(value) and abs(value) >= 2:
         return f"{value:.0f}"
-    return f"{value:.2f}" if 0.005 <= abs(value) < 1000 or value == 0 else f"{value:.3g}"
+    if 0.005 <= abs(value) < 1000 or value == 0:
+        return f"{value:.2f}"
+    return f"{value:.1g}" if abs(value) < 0.005 else f"{value:.3g}"
 
 
 def _grouped(pairs: Sequence[Connection]) -> str:
@@ -158,14 +160,14 @@ def units_sentence(subject: str, before: str, after: str, changes: Sequence[Unit
 
 
 def _unit_condition(each: UnitChange) -> str:
-    """Return a condition: "the connections of Insula_L were weaker (by 0.08 on average)"."""
+    """Return a condition: "23 connections of Insula_L were weaker (by 0.08 on average)"."""
     if each.mean is None and each.change == "removed":
         verb, words = "did not exist", f"{each.words} ({each.number})"
     elif each.mean is None:
         verb, words = "existed", f"{each.words} ({each.number} more)"
     else:
-        verb = f"{UNIT_VERBS[each.change]} (by {format_value(abs(each.mean))} on average, {count(each.number, 'pair')})"
-        words = each.words.replace("all connections", "the connections")
+        verb = f"{UNIT_VERBS[each.change]} (by {format_value(abs(each.mean))} on average)"
+        words = each.words.replace("all connections", count(each.number, "connection"))
     return f"{words} {verb}"
 
 

@@ -32,12 +32,12 @@ class ExactSearch:
 
         The opposite order is needed if rounding errors decide the class of the original network.
         """
-        order, size = linear_order(task.network, self.coefficients, self.intercept)
+        order, size, may_be_smaller = linear_order(task.network, self.coefficients, self.intercept)
         if size is not None:
-            for extra in range(MAX_EXTRA + 1):
+            for extra in range(-int(may_be_smaller), MAX_EXTRA + 1):
                 if (yield Ask(np.sort(order[: size + extra]))).flipped:
                     return
         if (yield from grow_and_bisect(order)) is None:
-            opposite, _ = linear_order(task.network, -self.coefficients, -self.intercept)
+            opposite = linear_order(task.network, -self.coefficients, -self.intercept).order
             if not np.array_equal(opposite, order):
                 yield from grow_and_bisect(opposite)

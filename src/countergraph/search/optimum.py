@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from countergraph.graphs.pairs import Floats, Values, snap_to_zero
@@ -21,12 +23,23 @@ def closest_crossing(network: Network, coefficients: Floats, intercept: float) -
     A score above 0 is one class, a score of at most 0 the other. Each flip changes the score by a fixed amount that
     does not depend on the other flips. So the flips with the largest effect are the optimum; ties go to the first pair.
     """
-    order, size = linear_order(network, coefficients, intercept)
+    order, size, _ = linear_order(network, coefficients, intercept)
     return None if size is None else np.sort(order[:size])
 
 
-def linear_order(network: Network, coefficients: Floats, intercept: float) -> tuple[Flips, int | None]:
-    """Return the helpful flips, largest effect first, and how many of them cross 0; None if all together do not."""
+class LinearOrder(NamedTuple):
+    """The flips that move a linear score towards 0, and beyond."""
+
+    order: Flips
+    """Largest effect first."""
+    size: int | None
+    """How many of them cross 0; None if all together do not."""
+    may_be_smaller: bool
+    """Whether one less reaches 0, so that a rounding error of the classifier may cross it."""
+
+
+def linear_order(network: Network, coefficients: Floats, intercept: float) -> LinearOrder:
+    """Order the flips by their effects on ``values @ coefficients + intercept``."""
     score = linear_score(network.values, coefficients, intercept)
     effects = network.differences * coefficients
     gains = -effects if score > 0 else effects
@@ -34,4 +47,5 @@ def linear_order(network: Network, coefficients: Floats, intercept: float) -> tu
     order = helpful[np.argsort(-gains[helpful], kind="stable")]
     scores = snap_to_zero(score + np.cumsum(effects[order]), coefficients)
     crossed = np.flatnonzero(scores <= 0 if score > 0 else scores > 0)
-    return order, int(crossed[0]) + 1 if crossed.size else None
+    size = int(crossed[0]) + 1 if crossed.size else None
+    return LinearOrder(order, size, size is not None and size > 1 and scores[size - 2] == 0)

@@ -18,7 +18,8 @@ BATCH = 10_000
 def export(store: Store, path: str | Path) -> int:
     """Write all finished searches to a .csv or .parquet file, and return their number.
 
-    ``flips``, the positions of the changed pairs, is a list in Parquet, and numbers separated by spaces in CSV.
+    ``flips``, the positions of the changed pairs, ``changed_values``, their values in a weighted network, and
+    ``units``, the numbers of changed units, are lists in Parquet, and numbers separated by spaces in CSV.
     """
     path = Path(path)
     if path.suffix not in FORMATS:
@@ -43,8 +44,7 @@ def _write_csv(rows: Iterator[dict[str, Any]], path: Path) -> int:
         for count, row in enumerate(rows, start=1):
             if count == 1:
                 writer.writerow(row)
-            flips = row["flips"]
-            writer.writerow({**row, "flips": None if flips is None else " ".join(map(str, flips))}.values())
+            writer.writerow(" ".join(map(str, each)) if isinstance(each, list) else each for each in row.values())
     return count
 
 
@@ -65,7 +65,8 @@ def _write_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
             row.update({name: None if row[name] is None else str(row[name]) for name in text})
         if writer is None:
             types = {**dict.fromkeys(numbers, pa.int64()), **dict.fromkeys(reals, pa.float64())}
-            types["flips"] = pa.list_(pa.int32())
+            types |= {"flips": pa.list_(pa.int32()), "units": pa.list_(pa.int32())}
+            types["changed_values"] = pa.list_(pa.float32())
             schema = pa.schema([(name, types.get(name, pa.string())) for name in batch[0]])
             writer = pq.ParquetWriter(path, schema)
         writer.write_table(pa.Table.from_pylist(batch, schema=schema))

@@ -17,7 +17,7 @@ from countergraph.graphs.dataset import GraphDataset
 from countergraph.results.counterfactual import Counterfactual, Counterfactuals
 from countergraph.search.driver import Asked
 from countergraph.search.methods import Method, Phase
-from countergraph.search.options import SearchKeywords, SearchOptions, make_options, shows_search_options
+from countergraph.search.options import AUTO, SearchKeywords, SearchOptions, make_options, shows_search_options
 from countergraph.search.protocol import SearchFunction
 from countergraph.store.fingerprint import fingerprint
 from countergraph.store.replay import Replay
@@ -40,7 +40,7 @@ def resume_counterfactuals(
     store: Store,
     black_box: object,
     graphs: GraphDataset,
-    method: str | Phase | Method | SearchFunction = "learned",
+    method: str | Phase | Method | SearchFunction = AUTO,
     dataset: GraphDataset | None = None,
     *,
     box: str | None = None,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from countergraph.finding.units import changed_units, units_of_result
 from countergraph.graphs.dataset import GraphDataset
@@ -114,7 +115,12 @@ def _pack_values(values: Values | None) -> bytes | None:
 
 
 def _unpack_values(packed: bytes | None) -> Values | None:
-    return None if packed is None else np.frombuffer(packed, dtype="<f4").astype(np.float32)
+    return None if packed is None else unpack_values(packed)
+
+
+def unpack_values(packed: bytes) -> Values:
+    """Return the values that are packed in a row."""
+    return np.frombuffer(packed, dtype="<f4").astype(np.float32)
 
 
 def _pack(numbers: ArrayLike) -> bytes:
@@ -124,3 +130,11 @@ def _pack(numbers: ArrayLike) -> bytes:
 def unpack_numbers(packed: bytes) -> Indices:
     """Return the numbers that are packed in a row."""
     return np.frombuffer(packed, dtype="<u4").astype(np.intp)
+
+
+NUMBERS: dict[str, Callable[[bytes], NDArray[np.generic]]] = {
+    "flips": unpack_numbers,
+    "units": unpack_numbers,
+    "changed_values": unpack_values,
+}
+"""The columns with packed numbers, and how to unpack them."""

@@ -27,7 +27,7 @@ import pandas as pd
 from countergraph.errors import FileError, InputError
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.results.counterfactual import Counterfactuals
-from countergraph.store.row import Row, SearchKey, unpack_numbers
+from countergraph.store.row import NUMBERS, Row, SearchKey
 from countergraph.store.setting import Setting
 
 APPLICATION = 0x43475354  # "CGST", identifies a store among SQLite files
@@ -368,7 +368,7 @@ class Store:
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Iterate over all finished searches as plain values; ``flips`` is a list of positions."""
+        """Iterate over all finished searches as plain values; packed numbers are lists (see `NUMBERS`)."""
         cursor = self._database.execute(
             """SELECT cohorts.name AS cohort_name, boxes.name AS box_name, settings.*, searches.*
             FROM searches JOIN settings ON settings.id = searches.setting
@@ -379,9 +379,11 @@ class Store:
         names = [column[0] for column in cursor.description]
         for values in cursor:
             row = dict(zip(names, values, strict=True))
-            for inner in ("id", "key", "setting", "trace"):
+            for inner in ("id", "key", "setting", "trace", "valid_values"):
                 del row[inner]
-            yield {**row, "flips": None if row["flips"] is None else unpack_numbers(row["flips"]).tolist()}
+            for name, unpack in NUMBERS.items():
+                row[name] = None if row[name] is None else unpack(row[name]).tolist()
+            yield row
 
 
 def _alive(owner: str) -> bool:
