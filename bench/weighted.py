@@ -1,5 +1,7 @@
 """Weighted networks: ADHD correlations, with six kinds of classifiers, by pairs, ROIs and networks.
 
+``python -m bench.weighted 520 "linear SVM"`` runs more people, and only some of the classifiers.
+
 The linear classifiers have an exact optimum by pairs. Every counterfactual is classified again by the classifier
 itself, on its true input. The regions of ADHD (CC200) have no networks: they are grouped into 8 clusters of similar
 mean connectivity.
@@ -7,7 +9,9 @@ mean connectivity.
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,8 +30,10 @@ from countergraph.graphs.pairs import Values, to_matrix
 from countergraph.search.options import Effort, Unit
 
 N_PEOPLE, N_CLUSTERS, MAX_CALLS = 24, 8, 2000
+BUDGETS = (15, 30, 60, 2000)
 METHODS: tuple[tuple[str, Effort | None], ...] = (("learned", "quick"), ("learned", "standard"), ("ofs+obs", None))
 UNITS: tuple[Unit, ...] = ("pair", "roi", "network")
+LINEAR = ("logistic regression", "linear SVM")
 
 
 def fisher_z_cohort() -> cg.GraphDataset:
@@ -93,29 +99,52 @@ def boxes(data: cg.GraphDataset) -> dict[str, Any]:
     return {name: model.fit(data.values, data.labels) for name, model in models.items()}
 
 
-def main() -> None:
-    """Print one table."""
+def main(n_people: int = N_PEOPLE, names: Sequence[str] = ()) -> None:
+    """Print two tables: all classifiers and units, and the linear classifiers with small budgets."""
     data = fisher_z_cohort()
-    people = data.subset(range(0, len(data), len(data) // N_PEOPLE)[:N_PEOPLE])
+    people = data.subset(range(0, len(data), len(data) // n_people)[:n_people])
+    chosen = {name: box for name, box in boxes(data).items() if not names or name in names}
+    _units(chosen, people, data)
+    _budgets({name: box for name, box in chosen.items() if name in LINEAR}, people, data)
+
+
+def _units(chosen: Mapping[str, Any], people: cg.GraphDataset, data: cg.GraphDataset) -> None:
     print(f"{len(people)} people of ADHD, Fisher z, {data.values.shape[1]} pairs, quantile:0.9, {MAX_CALLS} calls")
     print("| classifier | unit | optimum | method | found | confirmed | units | pairs | calls | s |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    for name, box in boxes(data).items():
+    for name, box in chosen.items():
         for unit in UNITS:
-            optimum = _optimum(box, people, data) if "logistic" in name or "linear" in name else ""
+            optimum = _mean(_optimum(box, people, data)) if unit == "pair" and name in LINEAR else ""
             for method, effort in METHODS:
                 began = time.perf_counter()
                 results = cg.find_counterfactuals(
                     box, people, method, data, unit=unit, max_calls=MAX_CALLS, effort=effort
                 )
                 search = f"{method}, {effort}" if effort else method
-                row = f"| {name} | {unit} | {optimum if unit == 'pair' else ''} | {search}"
+                row = f"| {name} | {unit} | {optimum} | {search}"
                 print(f"{row} | {_row(box, results)} | {time.perf_counter() - began:.0f} |", flush=True)
 
 
-def _optimum(box: object, people: cg.GraphDataset, data: cg.GraphDataset) -> str:
+def _budgets(chosen: Mapping[str, Any], people: cg.GraphDataset, data: cg.GraphDataset) -> None:
+    """Print the mean distance of the best result after some calls of a search, divided by the optimum."""
+    print("\n| classifier | " + " | ".join(f"{budget} calls" for budget in BUDGETS) + " |")
+    print("|---" * (1 + len(BUDGETS)) + "|")
+    for name, box in chosen.items():
+        optimum = np.mean(_optimum(box, people, data))
+        results = cg.find_counterfactuals(box, people, "learned", data, max_calls=MAX_CALLS)
+        means = [np.mean([_distance_after(each, budget) for each in results]) for budget in BUDGETS]
+        print(f"| {name} | " + " | ".join(f"{mean / optimum:.3f}" for mean in means) + " |", flush=True)
+
+
+def _distance_after(result: cg.Counterfactual, calls: int) -> float:
+    return min((distance for asked, distance in result.trace if asked <= calls), default=np.inf)
+
+
+def _optimum(box: object, people: cg.GraphDataset, data: cg.GraphDataset) -> list[int]:
     exact = cg.find_counterfactuals(box, people, "auto", data)
-    return _mean([each.distance for each in exact if each.certificate.optimal])
+    if not all(each.certificate.optimal for each in exact):
+        raise RuntimeError("the optimum of a linear classifier must be known for all people")
+    return [each.distance for each in exact if each.distance is not None]
 
 
 def _row(box: Any, results: cg.Counterfactuals) -> str:  # noqa: ANN401
@@ -134,4 +163,4 @@ def _mean(numbers: list[Any]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if sys.argv[1:] else N_PEOPLE, sys.argv[2:])

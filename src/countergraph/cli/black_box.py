@@ -1,4 +1,4 @@
-"""The black box of a command: a model file, a published rule, a web service or a program."""
+"""The black box of a command: a model file, a published rule, a Python object, a web service or a program."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from countergraph.errors import InputError
+from countergraph.oracle.python_object import PREFIX, load_object, object_name
 
 if TYPE_CHECKING:
     from countergraph.graphs.dataset import GraphDataset
@@ -18,7 +19,9 @@ BlackBox = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="A model file of 'train'; 'published' for the rule of the paper; an http address; or program:COMMAND.",
+        help="A model file of 'train'; 'published' for the rule of the paper; python:module:object for your own "
+        "estimator or function, python:module:function() for one that a function creates; an http address; or "
+        "program:COMMAND.",
     ),
 ]
 
@@ -40,6 +43,8 @@ def open_black_box(model: str, data: GraphDataset, root: Path | None) -> object:
         from countergraph.oracle.program import Program
 
         return Program(shlex.split(model.removeprefix("program:")))
+    if model.startswith(PREFIX):
+        return load_object(model)
     from countergraph.classifiers.model_files import load_model
 
     trained = load_model(model)
@@ -56,4 +61,8 @@ def box_name(model: str) -> str | None:
         files = [Path(word) for word in shlex.split(model.removeprefix("program:")) if Path(word).is_file()]
         digest = hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()[:16]
         return f"{model} {digest}"
+    if model.startswith(PREFIX):
+        from countergraph.store.fingerprint import can_be_inspected
+
+        return None if can_be_inspected(load_object(model)) else object_name(model)
     return model if model.startswith(("http://", "https://")) else None

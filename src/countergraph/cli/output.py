@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from countergraph.graphs.dataset import GraphDataset
     from countergraph.results.counterfactual import Counterfactual
 
+MAX_CHANGES = 20
+"""The number of changes that are printed."""
 out = Console()
 err = Console(stderr=True)
 
@@ -83,7 +85,7 @@ def print_summary(data: GraphDataset) -> None:
 
 
 def print_changes(result: Counterfactual, data: GraphDataset) -> None:
-    """Print the columns of the table of changes that fit on a line."""
+    """Print the columns of the table of changes that fit on a line, and the largest changes if there are many."""
     from countergraph.explain.contrastive import changes
 
     table = changes(result, data).drop(columns=["hemispheres", "networks"], errors="ignore")
@@ -92,7 +94,12 @@ def print_changes(result: Counterfactual, data: GraphDataset) -> None:
     table = table.assign(**{name: (100 * table[name]).map("{:.0f}%".format) for name in shares.values()})
     if "mm" in table:
         table = table.assign(mm=table["mm"].round().astype(int))
-    print_table(table, index=False)
+    if data.weighted and len(table) > MAX_CHANGES:
+        table = table.loc[(table["after"] - table["before"]).abs().nlargest(len(table)).index]
+    print_table(table[:MAX_CHANGES], index=False)
+    if len(table) > MAX_CHANGES:
+        largest = "the largest changes; " if data.weighted else ""
+        echo(f"({largest}{len(table) - MAX_CHANGES} more are in the file of --out NAME.json)")
 
 
 def echo(text: str = "", style: str | None = None) -> None:

@@ -15,6 +15,7 @@ from countergraph.datasets.load import DATASETS, load_dataset
 from countergraph.errors import InputError
 from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.oracle.python_object import PREFIX, load_object
 from countergraph.search.options import SearchOptions
 from countergraph.store.fingerprint import fingerprint
 from countergraph.store.resume import Keep, search
@@ -35,7 +36,7 @@ class Source:
     root: str | None
     """The folder of the real cohorts."""
     box: str
-    """"published", or the path of a model file."""
+    """"published", the path of a model file, or a Python object, ``python:module:object``."""
 
     @property
     def data(self) -> GraphDataset:
@@ -88,6 +89,8 @@ def _load_cohort(cohort: str, root: str | None) -> GraphDataset:
 
 @lru_cache(maxsize=8)
 def _load_box(cohort: str, root: str | None, box: str) -> object:
+    if box.startswith(PREFIX):
+        return load_object(box)
     return load_published_rule(cohort, root) if box == PUBLISHED else load_model(box)
 
 

@@ -30,7 +30,7 @@ OTHER_ORDER = 0.3
 """Below this correlation the pairs are in another order, if the means of two halves of the data agree."""
 MAX_NETWORKS = 200
 """The number of networks that are compared with a fitted scaler."""
-MAX_REFERENCE, MAX_REFERENCE_OTHERS = 500, 100
+MAX_REFERENCE, MAX_REFERENCE_OTHERS = 200, 100
 """The number of labelled networks that are classified for the comparison, if few networks are searched: by estimators
 of scikit-learn, and by other black boxes, of which a call may be expensive."""
 N_DEVIATIONS = 2.0

@@ -32,6 +32,15 @@ def fingerprint(black_box: object) -> str:
     return digest.hexdigest()[:16]
 
 
+def can_be_inspected(black_box: object) -> bool:
+    """Check whether a black box has a fingerprint."""
+    try:
+        fingerprint(black_box)
+    except InputError:
+        return False
+    return True
+
+
 def _parts(value: object) -> Iterator[bytes]:
     """Convert a value to bytes, in an order that depends only on its content."""
     if value is None or isinstance(value, bool | int | float | str | np.generic):
