@@ -131,9 +131,11 @@ def test_unknown_file_formats_are_named(tmp_path: Path, content: bytes, options:
         cg.load_dataset(tmp_path / "data.mat", **options)
 
 
-def test_dataset_files_have_no_options(tmp_path: Path) -> None:
+def test_dataset_files_have_no_options_except_binarize(tmp_path: Path) -> None:
     path = small().save(tmp_path / "cohort.npz")
-    with pytest.raises(InputError, match=r"cohort\.npz: a dataset file has no options; .* Remove binarize=$"):
+    with pytest.raises(InputError, match=r"cohort\.npz: a dataset file contains its labels .* Remove control=$"):
+        cg.load_dataset(path, control="control")
+    with pytest.raises(FileError, match=r"cohort\.npz: these networks are graphs already"):
         cg.load_dataset(path, binarize="percentile:90")
 
 

@@ -285,7 +285,7 @@ def test_the_direction_can_be_constrained(only) -> None:
 
 def test_pairs_without_another_value_do_not_change() -> None:
     alternatives = DATA.values.copy()
-    alternatives[:, :20] += 1.0
+    alternatives[:, :20] = 1.0
     results = cg.find_counterfactuals(LINEAR, DATA, change=alternatives, max_calls=200)
     assert results.found
     assert all(result.flips.max() < 20 for result in results.found)
@@ -441,7 +441,7 @@ def test_explanations_of_weighted_networks_count_directions(tmp_path: Path) -> N
 def test_stored_results_have_the_alternatives_of_all_pairs(tmp_path: Path) -> None:
     with cg.Store(tmp_path / "store.db") as store:
         resumed = [cg.resume_counterfactuals(store, KERNEL, DATA, "ofs+obs") for _ in range(2)]
-        report = cg.make_report(KERNEL, DATA, subjects=1, local_runs=2, runs=1, amounts=False, store=store)
+        report = cg.make_report(KERNEL, DATA, "ofs+obs", subjects=1, local_runs=2, runs=1, amounts=False, store=store)
     fresh = cg.find_counterfactuals(KERNEL, DATA, "ofs+obs")
     tables = [cg.GlobalExplanation(results).roi_table for results in (fresh, *resumed, report.results)]
     assert all(table.equals(tables[0]) for table in tables)

@@ -15,8 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 from sklearn.svm import SVC
 
 import countergraph as cg
@@ -28,7 +30,7 @@ from countergraph.proofs.certify import certify
 from countergraph.search.network import Network
 from countergraph.search.options import SearchOptions
 from countergraph.store.export import export
-from tests.test_weighted import DATA, KERNEL, LINEAR, N_PAIRS, answer, correlations
+from tests.test_weighted import DATA, FOREST, KERNEL, LINEAR, N_PAIRS, answer, correlations
 
 
 def three_classes(seed: int) -> cg.GraphDataset:
@@ -145,7 +147,7 @@ def test_a_tie_is_left_in_the_direction_of_the_other_class() -> None:
 
 
 def test_stores_keep_exact_results_and_alternatives_of_each_person(tmp_path: Path) -> None:
-    change = np.random.default_rng(0).normal(0.2, 0.4, DATA.values.shape)
+    change = np.random.default_rng(0).normal(0.2, 0.4, DATA.values.shape).clip(-1, 1)
     with cg.Store(tmp_path / "store.db") as store:
         stored = cg.resume_counterfactuals(store, LINEAR, DATA)
         assert {each.method for each in stored} == {EXACT}
@@ -197,7 +199,15 @@ def test_options_are_checked() -> None:
         SearchOptions(amounts="yes")
     table = pd.DataFrame(np.full(DATA.values.shape, 0.3))
     assert cg.find_counterfactuals(KERNEL, DATA.subset([0]), dataset=DATA, change=table[:1], method="ofs+obs")[0].calls
+    for change in (np.full(N_PAIRS, 1.5), 2 * DATA.values):
+        with pytest.raises(InputError, match="change: a correlation must be between -1 and 1, but"):
+            cg.find_counterfactuals(KERNEL, DATA, change=change)
     unknown = cg.GraphDataset(3 * DATA.values, DATA.labels)
+    fisher = cg.GraphDataset(np.arctanh(DATA.values), DATA.labels, measure="fisher z")
+    with pytest.raises(InputError, match="are of the measure 'correlation', but those of the dataset of 'fisher z'"):
+        cg.find_counterfactuals(KERNEL, DATA, dataset=fisher)
+    with pytest.raises(InputError, match=r"graph must be one network, an array: data\.values"):
+        cg.optimal_counterfactual(LINEAR, DATA.subset([0]), DATA)
     with pytest.raises(InputError, match="valid='nearest' is for correlations and Fisher z values, but the measure"):
         cg.find_counterfactuals(KERNEL, unknown, valid="nearest")
 
@@ -247,3 +257,67 @@ def test_a_graph_is_the_special_case_of_two_values(seed: int, method: str) -> No
 def test_pairs_can_change_if_their_alternative_differs() -> None:
     network = Network(np.float32([0, 0.5, -2, 1e-7]), np.float32([0, 0.5, -2.1, 2e-7]))
     assert network.can_change.tolist() == [False, False, True, True]
+
+
+@pytest.mark.parametrize("unit", ["pair", "roi"])
+def test_a_claim_of_minimality_holds_for_the_shrunk_network(unit) -> None:
+    box = KNeighborsClassifier(5).fit(DATA.values, DATA.labels)
+    results = cg.find_counterfactuals(box, DATA, "ofs+obs", unit=unit, amounts=True, max_calls=400)
+    claims = 0
+    for result in results.found:
+        for each in (result, cg.certify(box, result)):
+            if each.certificate.minimal and each.distance > 1:
+                claims += 1
+                parts = [part.flips for part in each.units] or [np.array([pair]) for pair in each.flips]
+                for number, part in enumerate(parts):
+                    others = [other for k, other in enumerate(parts) if k != number]
+                    undone = each.values.copy()
+                    left_out = np.setdiff1d(part, np.concatenate(others))
+                    undone[left_out] = each.original[left_out]
+                    assert answer(box, undone) == each.original_label
+    assert claims > 3
+
+
+def test_proofs_name_their_condition() -> None:
+    results = cg.find_counterfactuals(LINEAR, DATA.subset([0]), dataset=DATA)
+    assert results[0].sentence.endswith("No counterfactual with these alternative values has fewer changes.")
+
+
+@pytest.mark.parametrize("cost", [np.ones(N_PAIRS), np.ones((12, 12))], ids=["vector", "matrix"])
+def test_costs_are_arrays(cost: np.ndarray) -> None:
+    constraints = cg.Constraints(cost=cost)
+    results = cg.find_counterfactuals(KERNEL, DATA.subset([0, 1]), "ofs+obs", DATA, constraints=constraints)
+    assert all(each.cost == each.distance for each in results.found)
+
+
+def test_a_report_shows_people_for_whom_only_learned_finds_something() -> None:
+    report = cg.make_report(KERNEL, DATA, "ofs", subjects=1, local_runs=1, runs=1, max_calls=10, k=1, walks=1)
+    assert not report.results.found
+    [name] = report.people
+    assert report.person(name).found
+    usual = cg.make_report(KERNEL, DATA, subjects=1, local_runs=2, max_calls=200)
+    assert {each.method for each in usual.results} == {"learned"}
+
+
+def test_the_projection_of_the_full_changes_is_used_if_the_shrunk_one_fails() -> None:
+    found = {}
+    for amounts in (True, False):
+        results = cg.find_counterfactuals(FOREST, DATA, "ofs+obs", amounts=amounts, valid="nearest")
+        found[amounts] = sum(each.valid_values is not None for each in results)
+        assert {each.calls_by_phase["valid"] for each in results.found} <= ({1, 2} if amounts else {1})
+    assert found[True] >= found[False] > 0
+
+
+def test_searches_over_pipelines_in_pipelines_are_exact() -> None:
+    inner = make_pipeline(FunctionTransformer(), StandardScaler())
+    nested = make_pipeline(inner, LogisticRegression(C=0.1)).fit(DATA.values, DATA.labels)
+    search = GridSearchCV(make_pipeline(StandardScaler(), LogisticRegression()), {"logisticregression__C": [0.1]}, cv=2)
+    for box in (nested, search.fit(DATA.values, DATA.labels)):
+        results = cg.find_counterfactuals(box, DATA.subset([0, 1]), dataset=DATA)
+        expected = cg.find_counterfactuals(LINEAR, DATA.subset([0, 1]), dataset=DATA)
+        assert [(each.method, each.distance) for each in results] == [(EXACT, each.distance) for each in expected]
+
+
+def test_a_dataset_file_can_be_binarised(tmp_path: Path) -> None:
+    path = DATA.save(tmp_path / "data.npz")
+    assert (cg.load_dataset(path, binarize="percentile:80").edges == DATA.binarize("percentile:80").edges).all()

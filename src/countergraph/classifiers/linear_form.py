@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array, issparse
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_selection import SelectorMixin
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from countergraph.classifiers.contrast_subgraphs import ContrastSubgraphs
 from countergraph.classifiers.linear_rule import LinearRule
@@ -70,6 +71,8 @@ def _affine(step: object) -> _Affine | None:
     """Return a fitted step of a pipeline as an affine function; None if it is not known to be one."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return _Affine(0.0, 1.0)
+    if isinstance(step, FunctionTransformer) and step.func is None:
+        return _Affine(0.0, 1.0)
     if isinstance(step, StandardScaler):
         centred = step.mean_ is not None and step.with_mean
         return _Affine(step.mean_ if centred else 0.0, 1.0 if step.scale_ is None else step.scale_)
@@ -96,6 +99,10 @@ def linear_form(model: object) -> LinearInEdges | None:
     Supports `LinearRule`, two-class linear scikit-learn classifiers on edge vectors, also after steps of a pipeline
     that are affine (scalers, PCA, truncated SVD, feature selection), and `ContrastSubgraphs` with a linear classifier.
     """
+    if isinstance(model, BaseSearchCV) and is_plain(model) and hasattr(model, "best_estimator_"):
+        return linear_form(model.best_estimator_)
+    if isinstance(model, Pipeline) and any(_is_plain_pipeline(step) for _, step in model.steps) and is_plain(model):
+        return linear_form(_flat(model))
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
     if not all(step is None or isinstance(step, str) or is_plain(step) for step in steps) or not is_plain(model):
         return None
@@ -107,11 +114,26 @@ def linear_form(model: object) -> LinearInEdges | None:
             return LinearRule(model[0].subgraphs_, np.ravel(last.coef_).tolist(), intercept, n_rois, classes)
         return None
     if isinstance(model, Pipeline) and len(model) > 1:
-        affine, inner = _affine(steps[0]), linear_form(model[1:])
+        inner = linear_form(model[1:])
+        affine = None if inner is None else _affine(steps[0])
         return None if affine is None or inner is None else affine.before(inner)
     if isinstance(model, Pipeline) and len(model) == 1:
         return linear_form(steps[0])
     return model if _is_binary_linear(model) else None
+
+
+def _flat(pipeline: Pipeline) -> Pipeline:
+    """Return a pipeline whose steps are not pipelines."""
+    steps = [
+        (f"{name} {number}", inner)
+        for name, step in pipeline.steps
+        for number, (_, inner) in enumerate(_flat(step).steps if _is_plain_pipeline(step) else [("", step)])
+    ]
+    return Pipeline(steps)
+
+
+def _is_plain_pipeline(step: object) -> TypeGuard[Pipeline]:
+    return isinstance(step, Pipeline) and is_plain(step)
 
 
 def coefficients_of(linear: LinearInEdges) -> tuple[Floats, float]:

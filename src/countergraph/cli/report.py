@@ -22,7 +22,13 @@ FORMATS = ("html", "json", "csv")
 class ReportFlags(SearchFlags):
     """The search options of a report."""
 
-    method: Annotated[str, typer.Option(help="The search method; 'countergraph methods' lists all.")] = "ofs+obs"
+    method: Annotated[
+        str,
+        typer.Option(
+            help="The search method; 'countergraph methods' lists all. auto: 'ofs+obs' but, for a cohort of weighted "
+            "networks, 'learned' with one run."
+        ),
+    ] = "auto"
     runs: Annotated[int, typer.Option(help="The number of searches per graph of the cohort.")] = 5
 
 
@@ -73,7 +79,7 @@ def report(
             made = make_report(
                 black_box,
                 data,
-                search.method,
+                None if search.method == "auto" else search.method,
                 subjects=subject or subjects,
                 local_runs=local_runs,
                 diverse=diverse,

@@ -35,16 +35,17 @@ def load_dataset(source: str | Path, **options: Any) -> GraphDataset:  # noqa: A
     **options
         The options of the source: ``root`` for the two real cohorts (see `load_asd`, `load_adhd`); ``labels``,
         ``atlas``, ``binarize`` and ``control`` for folders (see `load_folder`, `load_umcd`); all parameters of
-        `make_cohort` for ``"synthetic"``. A dataset file has no options.
+        `make_cohort` for ``"synthetic"``; ``binarize`` for a dataset file of weighted networks.
     """
     loader, arguments = _loader(source)
-    if loader is read_dataset and options:
+    others = [name for name in options if name != "binarize"]
+    if loader is read_dataset and others:
         read_dataset(*arguments)  # a file that is not a dataset is the real cause of the error, not the option
         raise InputError(
-            f"{source}: a dataset file has no options; it contains binary graphs with labels and an atlas. "
-            f"Remove {', '.join(f'{name}=' for name in options)}"
+            f"{source}: a dataset file contains its labels and its atlas, so its only option is binarize=. "
+            f"Remove {', '.join(f'{name}=' for name in others)}"
         )
-    supported = [name for name in inspect.signature(loader).parameters if name != "folder"]
+    supported = [name for name in inspect.signature(loader).parameters if name not in ("folder", "path")]
     for name in options:
         if name not in supported:
             raise InputError(f"unknown option {name!r} for {str(source)!r}. Supported: {', '.join(supported)}")

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from countergraph.errors import GraphError, InputError, unknown_name
 from countergraph.graphs.dataset import GraphDataset
+from countergraph.graphs.measure import Measure, check_measure
 from countergraph.graphs.pairs import Bits, Indices, Label, Values, as_value_vector, as_value_vectors, digests
 from countergraph.search.protocol import counterfactual_labels
 
@@ -198,6 +199,15 @@ class Alternatives:
         if shared:
             self._by_class[own] = found
         return found
+
+    def check(self, measure: Measure) -> None:
+        """Raise `InputError` if values that the user gives are not possible, such as a correlation above 1."""
+        if self._given is None:
+            return
+        try:
+            check_measure(measure, self._given)
+        except InputError as error:
+            raise InputError(f"change: {error}") from None
 
     def part(self, indices: Sequence[int]) -> str | ArrayLike | None:
         """Return ``change`` for some of the networks."""

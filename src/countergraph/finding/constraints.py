@@ -106,7 +106,7 @@ class Constraints:
         for name, given in (("keep_edges", self.keep_edges), ("keep_connected", self.keep_connected)):
             if given:
                 raise InputError(f"{name} is for graphs: a change of a weighted network neither adds nor removes edges")
-        if self.cost == "plausible":
+        if isinstance(self.cost, str) and self.cost == "plausible":
             raise InputError("cost='plausible' is for graphs: it is computed from the frequencies of edges")
         self._allowed(roi_count(n_pairs), atlas)
         self._costs(Network(np.zeros(n_pairs, np.float32), np.zeros(n_pairs, np.float32)), atlas, data)

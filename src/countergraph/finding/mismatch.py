@@ -26,6 +26,8 @@ LARGEST_SCALE = 3.0
 """The data may deviate this many times more, or less, from the means of a fitted scaler than its training data."""
 MIN_CORRELATION, CLEARLY_HIGHER = 0.8, 0.2
 """The correlation of the means of a fitted scaler with those of the data, in the right order of the pairs."""
+CLEARLY_BALANCED = 2 / 3
+"""A mean agreement of the classes above this is better than chance, even if one class is rare."""
 OTHER_ORDER = 0.3
 """Below this correlation the pairs are in another order, if the means of two halves of the data agree."""
 MAX_NETWORKS = 200
@@ -53,7 +55,7 @@ class Mismatches:
         if self.oracle.input != "edges" or not self._is_estimator or not len(self.values):
             return []
         values = self.values if self.dataset is None else self.dataset.values
-        return list(estimator_mismatches(self.oracle.black_box, values))
+        return list(estimator_mismatches(self._estimator, values))
 
     def of_answers(self, answers: Mapping[int, Label | None]) -> list[str]:
         """Check the answers on the searched networks, given by their positions."""
@@ -91,8 +93,13 @@ class Mismatches:
         return np.unique(np.linspace(0, n - 1, min(n, limit)).astype(np.intp))
 
     @property
+    def _estimator(self) -> object:
+        """The black box, or the object of which it is a method."""
+        return getattr(self.oracle.black_box, "__self__", self.oracle.black_box)
+
+    @property
     def _is_estimator(self) -> bool:
-        return type(self.oracle.black_box).__module__.startswith("sklearn.")
+        return type(self._estimator).__module__.startswith("sklearn.")
 
 
 def warn_of_mismatches(found: Iterable[str]) -> None:
@@ -106,18 +113,40 @@ def estimator_mismatches(estimator: object, values: Values) -> Iterator[str]:
 
     ``values`` are networks as the estimator receives them (networks, pairs).
     """
-    steps = _steps(getattr(estimator, "best_estimator_", estimator))
     n_pairs, n_features = values.shape[1], getattr(estimator, "n_features_in_", None)
     if n_features is not None and n_features != n_pairs:
         yield _wrong_size(int(n_features), n_pairs)
         return
     weighted = values.dtype != np.bool_
     sample = values[:: -(-len(values) // MAX_NETWORKS)].astype(np.float64)
-    training = _training_values(steps[0], n_pairs) if steps else None
+    first = _first_step(estimator, n_pairs)
+    training = _training_values(first, n_pairs)
     if training is not None:
         yield from _value_mismatches(training, sample, weighted)
     else:
-        yield from _kind_mismatches(_trained_on_edges(steps[0], n_pairs) if steps else None, weighted)
+        yield from _kind_mismatches(_trees_of_edges(first), weighted)
+
+
+def _first_step(estimator: Any, n_pairs: int) -> Any:  # noqa: ANN401
+    """Return the first fitted step that receives the values themselves: of a pipeline, a grid search or an ensemble."""
+    if hasattr(estimator, "best_estimator_"):
+        return _first_step(estimator.best_estimator_, n_pairs)
+    if isinstance(getattr(estimator, "steps", None), list):
+        steps = [step for _, step in estimator.steps if step is not None and not isinstance(step, str)]
+        kept = [step for step in steps if not _keeps_values(step, n_pairs)]
+        return _first_step(kept[0], n_pairs) if kept else None
+    members = getattr(estimator, "calibrated_classifiers_", None) or getattr(estimator, "estimators_", None)
+    if not isinstance(members, list) or not members or hasattr(members[0], "tree_"):
+        return estimator
+    member = members[0]
+    return _first_step(getattr(member, "estimator", None) or member, n_pairs)
+
+
+def _keeps_values(step: Any, n_pairs: int) -> bool:  # noqa: ANN401
+    """Check whether a step passes all pairs on as they are: imputation, or a selection of all features."""
+    if hasattr(step, "statistics_"):
+        return len(step.statistics_) == n_pairs
+    return hasattr(step, "get_support") and len(step.get_support()) == n_pairs and bool(step.get_support().all())
 
 
 class _Training(NamedTuple):
@@ -132,7 +161,21 @@ class _Training(NamedTuple):
 
 
 def _training_values(step: Any, n_pairs: int) -> _Training | None:  # noqa: ANN401
-    """Return what a scaler, or a PCA, stores about its training data; None for other steps."""
+    """Return what a step stores about its training data; None for steps that are not listed here."""
+    for name in ("support_vectors_", "_fit_X"):  # SVC, KNeighborsClassifier
+        stored = getattr(step, name, None)
+        if isinstance(stored, np.ndarray) and stored.ndim == 2 and stored.shape[1] == n_pairs and len(stored) > 1:
+            are_edges = bool(np.isin(stored, (0, 1)).all())
+            return _Training(stored.mean(axis=0, dtype=np.float64), stored.std(axis=0, dtype=np.float64), are_edges)
+    theta = getattr(step, "theta_", None)
+    if isinstance(theta, np.ndarray) and theta.ndim == 2 and theta.shape[1] == n_pairs:  # GaussianNB
+        centres, shares = step.class_prior_ @ theta, step.class_prior_[:, None]
+        variances = (shares * (step.var_ + (theta - centres) ** 2)).sum(axis=0)
+        return _Training(centres, np.sqrt(variances), None)
+    quantiles = getattr(step, "quantiles_", None)
+    if isinstance(quantiles, np.ndarray) and quantiles.ndim == 2 and quantiles.shape[1] == n_pairs:
+        low, centres, high = np.quantile(quantiles, (0.25, 0.5, 0.75), axis=0)
+        return _Training(centres, (high - low) / 1.35, bool(np.isin(quantiles, (0, 1)).all()))
     if _has_size(step, "mean_", n_pairs) and _has_size(step, "scale_", n_pairs):  # StandardScaler
         scales = np.sqrt(step.var_) if _has_size(step, "var_", n_pairs) else step.scale_
         varied = scales > 0
@@ -182,20 +225,15 @@ def answer_mismatches(
         name = classes[first] if isinstance(first, int) and first < len(classes) else first
         yield f"the classifier gives all {n} networks the same class ({name})"
         return
-    agreed, largest = sum(answer == label for answer, label in known), max(counts.values())
-    if agreed <= largest - n_deviations * (largest * (1 - largest / n)) ** 0.5:
+    agreed, largest = Counter(label for answer, label in known if answer == label), max(counts.values())
+    total, balanced = agreed.total(), float(np.mean([agreed[label] / counts[label] for label in counts]))
+    too_low = total <= largest - n_deviations * (largest * (1 - largest / n)) ** 0.5
+    if too_low and balanced < CLEARLY_BALANCED:
         yield (
-            f"the classifier agrees with the labels of {agreed / n:.0%} of {n} networks; always answering the larger "
-            f"class would agree with {largest / n:.0%}"
+            f"the classifier agrees with the labels of {total / n:.0%} of {n} networks; always answering the larger "
+            f"class would agree with {largest / n:.0%}. Either its input or the order of its classes is wrong, or what "
+            "it has learned does not hold for these networks"
         )
-
-
-def _steps(estimator: object) -> list[Any]:
-    """Return the steps of a pipeline, or a list of the estimator itself."""
-    steps = getattr(estimator, "steps", None)
-    if not isinstance(steps, list):
-        return [estimator]
-    return [step for _, step in steps if step is not None and not isinstance(step, str)]
 
 
 def _has_size(step: object, name: str, size: int) -> bool:
@@ -228,7 +266,7 @@ def _value_mismatches(training: _Training, sample: Floats, weighted: bool) -> It
             "it, but the networks are vectors of the upper triangle: fit it on data.values"
         )
         return
-    if upper < OTHER_ORDER and _correlation(sample[::2].mean(axis=0), sample[1::2].mean(axis=0)) > MIN_CORRELATION:
+    if upper < OTHER_ORDER and len(sample) >= MIN_LABELLED and _repeats(sample):
         yield (
             f"the means of the training data of the classifier have the correlation {upper:.2f} with the means of the "
             "networks: the ROIs seem to be in another order, or the values are of another kind"
@@ -242,6 +280,11 @@ def _value_mismatches(training: _Training, sample: Floats, weighted: bool) -> It
             "the means and variances of the first step of the classifier cannot come from such data: after scaling, "
             f"the values have a typical size of {ratio:.2g} instead of 1"
         )
+
+
+def _repeats(sample: Floats) -> bool:
+    """Check whether the means of two halves of the networks agree."""
+    return _correlation(sample[::2].mean(axis=0), sample[1::2].mean(axis=0)) > MIN_CORRELATION
 
 
 def _correlation(one: Floats, other: Floats) -> float:
@@ -258,12 +301,8 @@ def _lower_triangle(n_pairs: int) -> np.typing.NDArray[np.intp]:
     return pair_position(columns, rows, roi_count(n_pairs))
 
 
-def _trained_on_edges(step: object, n_pairs: int) -> bool | None:
-    """Return whether the training data, or the thresholds, that an estimator stores are those of graphs."""
-    for name in ("support_vectors_", "_fit_X"):
-        stored = getattr(step, name, None)
-        if isinstance(stored, np.ndarray) and stored.ndim == 2 and stored.shape[1] == n_pairs and stored.size:
-            return bool(np.isin(stored, (0, 1)).all())
+def _trees_of_edges(step: object) -> bool | None:
+    """Return whether the thresholds of trees are those of graphs; None if it is not known."""
     trees = [tree for tree in np.ravel(getattr(step, "estimators_", ())) if hasattr(tree, "tree_")]
     found = [tree.tree_.threshold[tree.tree_.feature >= 0] for tree in trees]
     thresholds = np.concatenate(found) if found else np.empty(0)

@@ -69,7 +69,7 @@ class Request:
         cohort = graphs if isinstance(graphs, GraphDataset) else None
         values = _vectors(graphs, dataset)
         dataset = dataset if dataset is not None else cohort
-        _check_dataset(options, dataset, values)
+        _check_dataset(options, dataset, values, cohort)
         if isinstance(black_box, DescribedModel) and cohort is not None:
             black_box.check_fits(cohort)
         oracle = oracle_of(black_box)
@@ -88,6 +88,7 @@ class Request:
         )
         starts = () if start is None else start_flips(start, values, resolved)
         request = cls(oracle, values, cohort, dataset, resolved, starts)
+        request.alternatives.check(request.measure)
         if resolved.valid == "nearest" and not has_correlations(request.measure):
             raise InputError(
                 f"valid='nearest' is for correlations and Fisher z values, but the measure of the networks is "
@@ -311,8 +312,11 @@ class Request:
     def _certificate(self, record: Record) -> Certificate:
         """Return what is proven; under constraints, only 1-minimality. The first candidate of "exact" is optimal."""
         best, proof = record.best, record.proof
+        shrunk = record.amounts is not None and best is not None and best.size > 1
+        if shrunk:
+            proof = proof._replace(minimal=False)  # the sets that were classified have the full changes
         if is_exact(self.options.phases[0]) and best is not None and record.stopped == "finished":
-            return Certificate(*proof) if record.refuted else Certificate(True, best.size - 1, True)
+            return Certificate(*proof) if record.refuted else Certificate(not shrunk, best.size - 1, True)
         free = not self.parameters.get("constraints")
         return Certificate(*proof) if free else Certificate(minimal=proof.minimal)
 
@@ -352,7 +356,9 @@ def _reference(dataset: GraphDataset | None) -> Reference | None:
     return Reference(dataset.values, dataset.labels)
 
 
-def _check_dataset(options: SearchOptions, dataset: object, values: Values) -> None:
+def _check_dataset(
+    options: SearchOptions, dataset: GraphDataset | None, values: Values, cohort: GraphDataset | None
+) -> None:
     if dataset is not None and not isinstance(dataset, GraphDataset):
         raise InputError(f"dataset must be a GraphDataset, not {type(dataset).__name__}")
     needing = [phase.name for phase in options.phases if phase.needs_dataset]
@@ -366,6 +372,14 @@ def _check_dataset(options: SearchOptions, dataset: object, values: Values) -> N
     if dataset is not None and dataset.values.shape[1] != values.shape[1]:
         raise InputError(
             f"the graphs have {values.shape[1]} pairs, but the dataset has {dataset.values.shape[1]}: the ROIs differ"
+        )
+    measures = {each.measure for each in (cohort, dataset) if each is not None} - {"unknown"}
+    if len(measures) > 1 and "edge" not in measures:
+        assert cohort is not None
+        assert dataset is not None
+        raise InputError(
+            f"the networks are of the measure {cohort.measure!r}, but those of the dataset of {dataset.measure!r}: "
+            "convert one of them, so that both are as the classifier was trained on"
         )
     if dataset is not None and dataset.weighted != (values.dtype != np.bool_):
         weighted, binary = ("dataset", "graphs to explain")[:: 1 if dataset.weighted else -1]

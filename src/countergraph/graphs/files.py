@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from countergraph.errors import FileError, GraphError
+from countergraph.errors import FileError, GraphError, InputError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats, check_square_symmetric, pair_count, without_diagonal
@@ -173,9 +173,21 @@ def write_atomic(path: Path, content: bytes) -> Path:
     return path
 
 
-def read_dataset(path: str | Path) -> GraphDataset:
-    """Read a dataset that `save_dataset` wrote. Nothing in the file is executed."""
-    path = Path(path)
+def read_dataset(path: str | Path, *, binarize: str | None = None) -> GraphDataset:
+    """Read a dataset that `save_dataset` wrote. Nothing in the file is executed.
+
+    ``binarize`` is a rule that converts weighted networks to graphs (see `countergraph.binarize`).
+    """
+    data = _read_dataset(Path(path))
+    if binarize is None:
+        return data
+    try:
+        return data.binarize(binarize)
+    except InputError as error:
+        raise FileError(f"{path}: {error}") from None
+
+
+def _read_dataset(path: Path) -> GraphDataset:
     if path.is_file() and not zipfile.is_zipfile(path):
         raise FileError(_not_a_dataset(path))
     try:

@@ -81,7 +81,7 @@ def certify(black_box: object, result: Counterfactual, radius: int = 0) -> Count
         return _with_optimum(oracle, result, problem, closer, 2 + calls)
     optimal = not result.limited and reached == best - 1
     subsets = [] if known.minimal or best == 1 else list(combinations(chosen.tolist(), best - 1))
-    minimal = _none_is_counterfactual(oracle, result, problem, iter(subsets))
+    minimal = _none_is_counterfactual(oracle, result, _with_amounts(result, problem), iter(subsets))
     return replace(result, certificate=Certificate(minimal, reached, optimal, 2 + calls + len(subsets)))
 
 
@@ -117,7 +117,7 @@ def _with_optimum(
     flips, label = optimum
     proven = Certificate(minimal=True, radius=flips.size - 1, optimal=True, calls=calls)
     if flips.size == result.distance:
-        return replace(result, certificate=proven)
+        return replace(result, certificate=replace(proven, minimal=not _has_amounts(result)))
     pairs, values = problem.change(flips)
     changed = values if result.weighted else None
     other = replace(result, flips=pairs, changed_values=changed, counterfactual_label=label, certificate=proven)
@@ -145,7 +145,25 @@ def _finish(oracle: Oracle, result: Counterfactual, problem: Problem, flips: Fli
         nearest = nearest_correlation(found.values, result.measure)
         valid = _labels(oracle, result, nearest[None]) == [result.counterfactual_label]
         found, calls = replace(found, valid_values=nearest if valid else None), calls + 1
-    return replace(found, certificate=replace(result.certificate, calls=result.certificate.calls + calls))
+    proven = replace(result.certificate, calls=result.certificate.calls + calls, minimal=not _has_amounts(found))
+    return replace(found, certificate=proven)
+
+
+def _has_amounts(result: Counterfactual) -> bool:
+    """Check whether changes of several pairs or units were shrunk: then each of them may have become unnecessary."""
+    if result.flips is None or result.alternatives is None or (result.distance or 0) < 2:
+        return False
+    return not np.array_equal(result.changed_values, result.alternatives[result.flips])  # type: ignore[arg-type]
+
+
+def _with_amounts(result: Counterfactual, problem: Problem) -> Problem:
+    """Return the problem in which the alternatives are the changed values of the result."""
+    if not _has_amounts(result):
+        return problem
+    alternatives = np.array(result.alternatives)
+    alternatives[result.flips] = result.changed_values
+    network = Network(result.original, alternatives)
+    return problem._replace(network=network) if problem.pair_network is None else problem._replace(pair_network=network)
 
 
 def _none_is_counterfactual(

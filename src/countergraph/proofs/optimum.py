@@ -68,6 +68,8 @@ def optimal_counterfactual(
         For weighted networks: the reference cohort, and the value that a pair takes if it is changed (see
         `SearchOptions`).
     """
+    if isinstance(graph, GraphDataset | str):
+        raise InputError("graph must be one network, an array: data.values[data.index(name)]")
     linear, values = _linear(rule), as_value_vector(graph, weighted=are_counts(graph, dataset))
     coefficients, intercept = _coefficients(linear, values)
     positive = linear_score(values, coefficients, intercept) > 0

@@ -31,7 +31,7 @@ SHORTEST = 0.01
 def make_report(
     black_box: object,
     data: GraphDataset,
-    method: str | Phase | Method | SearchFunction = "ofs+obs",
+    method: str | Phase | Method | SearchFunction | None = None,
     *,
     subjects: Sequence[str] | int = 4,
     local_runs: int = 200,
@@ -45,12 +45,15 @@ def make_report(
 
     Importance needs many independent counterfactuals, which ``method`` finds. The explanation of a single subject is
     the closest known counterfactual. So all graphs are searched once more with ``"learned"``, unless ``method`` is a
-    joint method or changes groups of pairs.
+    joint method.
 
     Parameters
     ----------
-    black_box, data, method, progress
+    black_box, data, progress
         As in `find_counterfactuals`.
+    method
+        The searches. By default ``"ofs+obs"`` but, for a cohort of weighted networks, one run of ``"learned"``: random
+        searches change several times as many pairs of dense networks as needed.
     subjects
         The subjects that are shown one by one: their names, or how many to select.
     local_runs
@@ -71,7 +74,10 @@ def make_report(
     subjects = [subjects] if isinstance(subjects, str) else subjects
     for name in () if isinstance(subjects, int) else subjects:
         data.index(name)  # raises for an unknown name before the first search
-    chosen = make_options(method, options, runs=DEFAULT_RUNS, amounts=True)
+    chosen = make_options("ofs+obs" if method is None else method, options, runs=DEFAULT_RUNS, amounts=True)
+    of_cohort = chosen
+    if method is None and data.weighted:
+        of_cohort = replace(chosen, method="learned", runs=1)
     began = time.monotonic()
 
     def find(graphs: GraphDataset, options: SearchOptions) -> Counterfactuals:
@@ -82,15 +88,16 @@ def make_report(
             return resume_all(store, black_box, graphs, data, options, box, progress)
         return find_all(Request.of(black_box, graphs, data, options), progress)
 
-    results = find(data, chosen)
-    names = typical_people(results, data, subjects) if isinstance(subjects, int) else list(subjects)
+    results = find(data, of_cohort)
     local: dict[str, Counterfactuals] = {}
     closest = Counterfactuals([])
     try:
+        if subjects and not of_cohort.parsed_method.is_joint:
+            closest = find(data, replace(chosen, method="learned", runs=1))
+        pool = results if results.found else closest
+        names = typical_people(pool, data, subjects) if isinstance(subjects, int) else list(subjects)
         for name in names:
             local[name] = find(data.subset([name]), replace(chosen, runs=local_runs))
-        if names and not chosen.parsed_method.is_joint:
-            closest = find(data, replace(chosen, method="learned", runs=1))
         return Report(black_box, data, results, local, closest=closest, diverse=diverse).certified()
     except (StoppedError, KeyboardInterrupt) as error:
         stopped = error if isinstance(error, StoppedError | Interrupted) else Interrupted("interrupted")

@@ -45,9 +45,14 @@ class Certificate:
         """The proven properties as sentences; empty if nothing is proven."""
         return self.describe()
 
-    def describe(self, target: str | None = None) -> str:
-        """Return the sentences; ``target`` is the class to reach, if not any other class counts."""
+    def describe(self, target: str | None = None, weighted: bool = False) -> str:
+        """Return the sentences.
+
+        ``target`` is the class to reach, if not any other class counts. Proofs for weighted networks hold for the
+        alternative values of the search.
+        """
         noun = "counterfactual" if target is None else f"counterfactual that is classified as {target}"
+        noun += " with these alternative values" if weighted else ""
         if self.optimal:
             return f"No {noun} has fewer changes."
         parts = []

@@ -30,7 +30,7 @@ def result_sentence(result: Counterfactual) -> str:
         removed, added = ([_connection(result, pair) for pair in pairs] for pairs in (result.removed, result.added))
         verbs = WEIGHTED_VERBS if result.weighted else GRAPH_VERBS
         sentence = counterfactual_sentence(result.subject, before, after, removed, added, verbs)
-    proven = result.certificate.describe(target)
+    proven = result.certificate.describe(target, result.weighted)
     return f"{sentence} {proven}" if proven else sentence
 
 

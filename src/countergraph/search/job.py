@@ -178,17 +178,25 @@ def _shrink_amounts(job: Job, record: Record) -> Steps:
 
 
 def _project(job: Job, record: Record, project: Callable[[Values], Values]) -> Steps:
-    """Classify the valid network that is nearest to the result, and record it if its class is the same."""
+    """Classify the valid network that is nearest to the result, and record it if its class is the same.
+
+    A result with smaller amounts is near the decision boundary. If its projection loses the class, the result with the
+    full changes is projected.
+    """
     assert record.best is not None
-    pairs, changed = record.problem.change(record.best) if record.amounts is None else record.amounts
-    values = job.values.copy()
-    values[pairs] = changed
-    projected = project(values)
-    reply = yield Change(np.arange(values.size), projected)
-    record.calls[VALID] = 1
-    if reply.label == record.found.label:
-        record.projected = projected
-    yield RECEIVED
+    whole = record.problem.change(record.best)
+    record.calls[VALID] = 0
+    for pairs, changed in (whole,) if record.amounts is None else (record.amounts, whole):
+        values = job.values.copy()
+        values[pairs] = changed
+        projected = project(values)
+        reply = yield Change(np.arange(values.size), projected)
+        record.calls[VALID] += 1
+        same = reply.label == record.found.label
+        yield RECEIVED
+        if same:
+            record.projected = projected
+            return
 
 
 def _tasks(
