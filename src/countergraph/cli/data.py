@@ -30,6 +30,7 @@ def show(
                 "graphs": len(data),
                 "n_regions": data.n_rois,
                 "atlas": data.atlas.name,
+                "measure": data.measure,
                 "classes": list(data.classes),
                 "summary": plain(data.summary()),
                 "names": list(data.names),
@@ -38,7 +39,8 @@ def show(
             }
         )
         return
-    echo(f"{len(data)} graphs with {data.n_rois} ROIs (atlas: {data.atlas.name})")
+    kind = f"weighted networks ({data.measure})" if data.weighted else "graphs"
+    echo(f"{len(data)} {kind} with {data.n_rois} ROIs (atlas: {data.atlas.name})")
     print_summary(data)
     if not quiet:
         echo(f"subjects: {', '.join(data.names[:3])}, ...")

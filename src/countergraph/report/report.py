@@ -21,6 +21,7 @@ from countergraph.explain.importance import GlobalExplanation
 from countergraph.explain.litmus import Litmus, litmus, used_rois
 from countergraph.explain.local import LocalExplanation
 from countergraph.explain.plausibility import measures, plain_results
+from countergraph.finding.alternatives import DEFAULT_CHANGE
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.files import write_atomic
 from countergraph.proofs.certify import certify
@@ -141,7 +142,7 @@ class Report:
     def cautions(self) -> list[str]:
         """Warnings about the validity of the report."""
         warnings, accuracy = (
-            [f"{each[0].upper()}{each[1:]}." for each in self.results.cautions],
+            [f"{each[0].upper()}{each[1:]}. The explanations may be wrong." for each in self.results.cautions],
             agreement(self.data, self.results),
         )
         if accuracy <= MIN_ACCURACY and not warnings:
@@ -179,7 +180,9 @@ class Report:
     def facts(self) -> dict[str, Any]:
         """Settings of the searches, and number of calls."""
         first = self.results[0]
+        weights = {"values": self.data.measure, "change": DEFAULT_CHANGE} if self.data.weighted else {}
         return {
+            **weights,
             "cohort": self.data.fingerprint,
             "atlas": self.data.atlas.name,
             "method": first.method,
