@@ -122,13 +122,11 @@ def test_concurrent_writes_are_atomic(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"binarize": "percentile:90"}])
-@pytest.mark.parametrize("content", [b"MATLAB 5.0 MAT-file", b""])
+@pytest.mark.parametrize("content", [b"$FL2@(#) SPSS DATA FILE", b""])
 def test_unknown_file_formats_are_named(tmp_path: Path, content: bytes, options: dict[str, str]) -> None:
-    (tmp_path / "data.mat").write_bytes(content)
-    with pytest.raises(
-        FileError, match=r"data\.mat: .* unknown file format '\.mat'\. Supported: .*save_dataset.*\.csv"
-    ):
-        cg.load_dataset(tmp_path / "data.mat", **options)
+    (tmp_path / "data.sav").write_bytes(content)
+    with pytest.raises(FileError, match=r"data\.sav: .* unknown file format '\.sav'\. Supported: a dataset file"):
+        cg.load_dataset(tmp_path / "data.sav", **options)
 
 
 def test_dataset_files_have_no_options_except_binarize(tmp_path: Path) -> None:

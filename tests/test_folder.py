@@ -91,9 +91,7 @@ def test_tables_written_by_spreadsheets_and_pandas(folder: Path) -> None:
         table.to_csv(folder / "a" / "zz.csv", **options)
         assert (cg.load_dataset(folder).subset("zz").edges == GRAPHS[0]).all()
     (folder / "a" / "zz.csv").write_text("a,b\n0,x\n1,0\n")
-    with pytest.raises(
-        FileError, match="zz.csv: cannot be read as a matrix .row 1 of the numbers has 'x', not a number"
-    ):
+    with pytest.raises(FileError, match="zz.csv: cannot be read as text .row 1 of the numbers has 'x', not a number"):
         cg.load_dataset(folder)
 
 
@@ -132,7 +130,7 @@ def test_column_names_in_all_table_layouts(tmp_path: Path) -> None:
             (lambda path: plain.to_csv(path, index=False), names),
             (lambda path: path.write_text("\n" + plain.to_csv()), names),
             (lambda path: plain.to_csv(path, sep=";"), names),
-            (lambda path: plain.to_csv(path, header=False), None),
+            (lambda path: plain.to_csv(path, header=False), names),
             (lambda path: np.savetxt(path, MATRICES[0], "%d", ",", header="a, comment"), None),
         )
     ):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from countergraph.cli.options import AsJson, DataOptions, Force, Quiet, Source, expand_options
+from countergraph.cli.options import AsJson, FileOptions, Force, Quiet, Source, expand_options
 from countergraph.cli.output import check_writable, echo, plain, print_json, print_summary, spinner
 
 app = typer.Typer(help="Show a dataset, or import it into a single file.", no_args_is_help=True)
@@ -17,7 +17,7 @@ app = typer.Typer(help="Show a dataset, or import it into a single file.", no_ar
 @expand_options
 def show(
     source: Source,
-    data_options: DataOptions,
+    data_options: FileOptions,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -53,7 +53,7 @@ def show(
 def import_(
     source: Source,
     target: Annotated[Path, typer.Option("--out", help="The file to write, for example cohort.npz.")],
-    data_options: DataOptions,
+    data_options: FileOptions,
     force: Force = False,
     json: AsJson = False,
     quiet: Quiet = False,

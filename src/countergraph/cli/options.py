@@ -75,6 +75,20 @@ class DataOptions:
 
 
 @dataclass(frozen=True)
+class FileOptions(DataOptions):
+    """Options for reading a dataset, and the formats of its files."""
+
+    format: Annotated[
+        str | None,
+        typer.Option(help="For a folder: text, numpy, matlab or mrtrix; matrix or timeseries if that is not detected."),
+    ] = None
+    kind: Annotated[
+        str | None,
+        typer.Option(help="For time series: correlation (default), partial correlation, tangent or covariance."),
+    ] = None
+
+
+@dataclass(frozen=True)
 class SearchFlags:
     """The command-line form of `SearchOptions` and `Constraints`."""
 

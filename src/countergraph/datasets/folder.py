@@ -8,14 +8,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from countergraph.datasets.connectivity import check_kind, connectivity
 from countergraph.datasets.labels import as_labels, encode_labels, order_classes, subject_name
-from countergraph.errors import FileError, InputError
+from countergraph.datasets.readers.content import Content
+from countergraph.datasets.readers.registry import check_format, read_content, suffixes
+from countergraph.errors import FileError, GraphError, InputError
 from countergraph.graphs.atlas import Atlas, load_atlas
 from countergraph.graphs.binarize import binarize as binarize_weights
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.files import MATRIX_READERS, read_matrix
 from countergraph.graphs.measure import Measure, detect_measure
-from countergraph.graphs.pairs import Floats, Values, as_value_vector, roi_count, upper_triangle
+from countergraph.graphs.pairs import (
+    Floats,
+    Values,
+    as_value_vector,
+    check_square_symmetric,
+    upper_triangle,
+    without_diagonal,
+)
 
 UMCD_MATRIX = "_connectivity_matrix_file.txt"
 """How the names of matrix files of the USC Multimodal Connectivity Database (UMCD) end."""
@@ -29,14 +38,16 @@ def load_folder(
     binarize: str | None = None,
     measure: Measure | None = None,
     control: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word users know
+    kind: str = "correlation",
 ) -> GraphDataset:
     """Load a folder with one subfolder of matrices per class, or a folder with all matrices and a table of labels.
 
     Parameters
     ----------
     folder
-        ``folder/CLASS/SUBJECT.txt`` (or .csv, .tsv, .npy), one matrix for each subject; with ``labels``,
-        ``folder/SUBJECT.txt``.
+        ``folder/CLASS/SUBJECT.txt``, one matrix or time series (time points, ROIs) for each subject, in any format of
+        `countergraph.datasets.readers`; with ``labels``, ``folder/SUBJECT.txt``.
     labels
         The class of each subject by name, as a mapping or the path of a table (see `read_labels`).
     atlas
@@ -51,24 +62,34 @@ def load_folder(
     control
         The class that gets label 0. By default the class with a common name of a control group, such as TD or
         control, otherwise the first class in alphabetical order.
+    format
+        The format of the files: ``"text"``, ``"numpy"``, ``"matlab"`` or ``"mrtrix"`` (text with one triangle), or the
+        content: ``"matrix"`` or ``"timeseries"``. By default it is detected, except for ``"mrtrix"``.
+    kind
+        For time series, the connectivity that nilearn's ``ConnectivityMeasure`` computes: ``"correlation"``,
+        ``"partial correlation"``, ``"tangent"`` or ``"covariance"``. ``"tangent"`` is fitted on all subjects of the
+        folder.
     """
     folder = Path(folder)
+    check_format(format)
+    check_kind(kind)
     about = {"source": folder.name, "binarize": binarize}
+    options = ReadOptions(binarize, measure, format, kind)
     if labels is not None:
         paths = [path for path in _matrix_files(folder) if not _same_file(path, labels)]
         if not paths:
-            raise FileError(f"{folder}: contains no matrices ({', '.join(MATRIX_READERS)}){_unknown_formats([folder])}")
+            raise FileError(f"{folder}: contains no matrices ({', '.join(suffixes())}){_unknown_formats([folder])}")
         labels_by_name = as_labels(labels)
         names = [subject_name(path.stem, labels_by_name) for path in paths]
         codes, classes = encode_labels(folder, names, labels_by_name, control)
-        networks, used_atlas = _read_networks(paths, binarize, measure, resolve_atlas(atlas))
+        networks, used_atlas = _read_networks(paths, options, resolve_atlas(atlas))
         return _dataset(folder, networks, codes, names, classes, used_atlas, about)
     subfolders = [each for each in sorted(folder.iterdir()) if each.is_dir() and not _is_hidden(each)]
     groups = {each.name: _matrix_files(each) for each in subfolders}
     groups = {name: paths for name, paths in groups.items() if paths}
     if len(groups) < 2:
         raise FileError(
-            f"{folder}: needs at least two subfolders of matrices ({', '.join(MATRIX_READERS)}), one for each class, "
+            f"{folder}: needs at least two subfolders of matrices ({', '.join(suffixes())}), one for each class, "
             "or labels= (a mapping or the path of a table) if all matrices are in the folder itself; "
             f"found {', '.join(groups) or 'no subfolders of matrices'}{_unknown_formats([folder, *subfolders])}"
         )
@@ -76,7 +97,7 @@ def load_folder(
     paths = [path for name in classes for path in groups[name]]
     codes = [label for label, name in enumerate(classes) for _ in groups[name]]
     names = [path.stem for path in paths]
-    networks, used_atlas = _read_networks(paths, binarize, measure, resolve_atlas(atlas))
+    networks, used_atlas = _read_networks(paths, options, resolve_atlas(atlas))
     return _dataset(folder, networks, codes, names, classes, used_atlas, about)
 
 
@@ -113,12 +134,12 @@ def load_umcd(
         if each != atlases[0]:
             raise FileError(f"{folder}: {name} has other ROIs than {names[0]}; all subjects must have the same")
     about = {"source": "USC Multimodal Connectivity Database", "binarize": binarize}
-    networks, _ = _read_networks(paths, binarize, measure, atlases[0])
+    networks, _ = _read_networks(paths, ReadOptions(binarize, measure), atlases[0])
     return _dataset(folder, networks, codes, names, classes, atlases[0], about)
 
 
 def _matrix_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.suffix.lower() in MATRIX_READERS and not _is_hidden(path))
+    return sorted(path for path in folder.iterdir() if path.name.lower().endswith(suffixes()) and not _is_hidden(path))
 
 
 def _is_hidden(path: Path) -> bool:
@@ -129,8 +150,8 @@ def _is_hidden(path: Path) -> bool:
 def _unknown_formats(folders: list[Path]) -> str:
     """Return a hint for an error message: the suffixes of the files that are not matrices, if there are any."""
     files = [path for folder in folders for path in folder.iterdir() if path.is_file() and not _is_hidden(path)]
-    suffixes = sorted({repr(path.suffix) for path in files if path.suffix.lower() not in MATRIX_READERS})
-    return f"; files of unknown format are ignored: {', '.join(suffixes)}" if suffixes else ""
+    unknown = sorted({repr(path.suffix) for path in files if not path.name.lower().endswith(suffixes())})
+    return f"; files of unknown format are ignored: {', '.join(unknown)}" if unknown else ""
 
 
 def _same_file(path: Path, labels: Mapping[str, str] | str | Path) -> bool:
@@ -153,36 +174,85 @@ class _Networks(NamedTuple):
     measure: Measure
 
 
-def _read_networks(
-    paths: list[Path], binarize: str | None, measure: Measure | None, atlas: Atlas | None
-) -> tuple[_Networks, Atlas | None]:
-    """Read matrices of the same ROIs; without an atlas, the ROI names are read from the files if they contain any."""
-    networks: list[_Networks] = []
-    names_by_path: dict[Path, tuple[str, ...]] = {}
-    for path in paths:
-        matrix, names = read_matrix(path)
-        network = _to_values(path, matrix, binarize)
-        if networks and network.values.size != networks[0].values.size:
+class ReadOptions(NamedTuple):
+    """How the files of a study are read."""
+
+    binarize: str | None = None
+    measure: Measure | None = None
+    format: str | None = None
+    kind: str = "correlation"
+
+
+def _read_networks(paths: list[Path], options: ReadOptions, atlas: Atlas | None) -> tuple[_Networks, Atlas | None]:
+    """Read networks of the same ROIs; without an atlas, the ROI names are read from the files if they contain any."""
+    contents = [read_content(path, options.format) for path in paths]
+    _check_alike(paths, contents)
+    names_by_path = {path: each.rois for path, each in zip(paths, contents, strict=True) if each.rois is not None}
+    _check_roi_names(names_by_path, atlas)
+    if atlas is None and len(names_by_path) == len(paths):
+        atlas = Atlas(names_by_path[paths[0]], name=f"{contents[0].numbers.shape[1]} named ROIs")
+    measures: set[Measure]
+    if contents[0].kind == "time series":
+        matrices, found = connectivity(paths, contents, options.kind)
+        networks = [_to_values(path, each, options.binarize) for path, each in zip(paths, matrices, strict=True)]
+        measures = {found} if options.binarize is None else {"edge"}
+    else:
+        networks = [_matrix_values(path, each, options) for path, each in zip(paths, contents, strict=True)]
+        _check_graphs_or_weights(paths, networks)
+        measures = {network.measure for network in networks}
+    detected = measures.pop() if len(measures) == 1 else "unknown"
+    measure = detected if options.measure is None else options.measure
+    return _Networks(np.stack([network.values for network in networks]), measure), atlas
+
+
+def _check_alike(paths: list[Path], contents: list[Content]) -> None:
+    """Raise `FileError` if files are of different kinds or sizes."""
+    first = contents[0]
+    for path, content in zip(paths, contents, strict=True):
+        if content.kind != first.kind:
+            rows, columns = content.numbers.shape
             raise FileError(
-                f"{path}: has {len(matrix)} ROIs, but {paths[0].name} has {roi_count(networks[0].values.size)}; "
-                "all matrices must have the same number of ROIs"
+                f"{path}: has {rows} rows and {columns} columns, which is a {content.kind}, but {paths[0].name} is a "
+                f"{first.kind}; a matrix must be square. Pass format='matrix' or 'timeseries' (--format) to choose"
             )
-        if networks and (network.measure == "edge") != (networks[0].measure == "edge"):
+        n_rois = content.numbers.shape[1]
+        if n_rois != first.numbers.shape[1]:
+            raise FileError(
+                f"{path}: has {n_rois} ROIs, but {paths[0].name} has {first.numbers.shape[1]}; all files must have the "
+                "same number of ROIs"
+            )
+
+
+def _check_graphs_or_weights(paths: list[Path], networks: list[_Networks]) -> None:
+    for path, network in zip(paths, networks, strict=True):
+        if (network.measure == "edge") != (networks[0].measure == "edge"):
             weighted, graph = (path, paths[0]) if networks[0].measure == "edge" else (paths[0], path)
             raise FileError(
                 f"{weighted}: contains other values than 0 and 1, but {graph.name} only 0 and 1; all matrices must be "
                 "graphs or all weighted (binarize= converts them)"
             )
-        networks.append(network)
-        if names is not None:
-            names_by_path[path] = names
-    _check_roi_names(names_by_path, atlas)
-    if atlas is None and len(names_by_path) == len(paths):
-        atlas = Atlas(names_by_path[paths[0]], name=f"{len(matrix)} named ROIs")
-    measures = {network.measure for network in networks}
-    detected = measures.pop() if len(measures) == 1 else "unknown"
-    measure = detected if measure is None else measure
-    return _Networks(np.stack([network.values for network in networks]), measure), atlas
+
+
+def _matrix_values(path: Path, content: Content, options: ReadOptions) -> _Networks:
+    """Return the values of a matrix, whose diagonal is ignored."""
+    matrix = content.numbers
+    missing = ~np.isfinite(without_diagonal(matrix)).all(axis=0)
+    if missing.any():
+        names = content.rois or tuple(f"ROI {k}" for k in range(missing.size))
+        which = ", ".join(names[k] for k in np.flatnonzero(missing)[:3])
+        raise FileError(
+            f"{path}: entries of {int(missing.sum())} of {missing.size} ROIs are not finite (NaN, n/a or infinity): "
+            f"{which}{', ...' if missing.sum() > 3 else ''}"
+        )
+    try:
+        check_square_symmetric(without_diagonal(matrix), "the matrix")
+    except GraphError as error:
+        triangular = not np.tril(matrix, -1).any() or not np.triu(matrix, 1).any()
+        hint = "; for the triangular matrices of MRtrix pass format='mrtrix' (--format)" if triangular else ""
+        raise FileError(f"{path}: {error}{hint}") from None
+    network = _to_values(path, matrix, options.binarize)
+    known = content.measure if options.binarize is None else None
+    return network if known is None else network._replace(measure=known)
 
 
 def _check_roi_names(names_by_path: dict[Path, tuple[str, ...]], atlas: Atlas | None) -> None:

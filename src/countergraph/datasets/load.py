@@ -9,10 +9,11 @@ from typing import Any
 
 from countergraph.datasets.cohorts import load_adhd, load_asd
 from countergraph.datasets.folder import UMCD_MATRIX, load_folder, load_umcd
+from countergraph.datasets.readers.registry import suffixes
 from countergraph.datasets.synthetic import make_cohort
 from countergraph.errors import FileError, InputError, unknown_name
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.files import MATRIX_READERS, read_dataset
+from countergraph.graphs.files import read_dataset
 
 DATASETS: dict[str, Callable[..., GraphDataset]] = {
     "synthetic": make_cohort,
@@ -58,8 +59,10 @@ def _loader(source: str | Path) -> tuple[Callable[..., GraphDataset], tuple[Path
     if isinstance(source, str) and source in DATASETS:
         return DATASETS[source], ()
     path = Path(source)
-    if path.is_file() and path.suffix.lower() in MATRIX_READERS:
-        raise FileError(f"{path}: is a single matrix file; pass the folder that contains one matrix for each subject")
+    if path.is_file() and path.suffix.lower() != ".npz" and path.name.lower().endswith(suffixes()):
+        raise FileError(
+            f"{path}: is a single matrix or time series; pass the folder that contains one file for each subject"
+        )
     if path.is_file():
         return read_dataset, (path,)
     if path.is_dir():

@@ -1,31 +1,31 @@
-"""Read connectivity matrices; read and write dataset files."""
+"""Read and write dataset files; read numbers."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import secrets
 import zipfile
 import zlib
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from countergraph.errors import FileError, GraphError, InputError
+from countergraph.errors import FileError, InputError
 from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.dataset import GraphDataset
-from countergraph.graphs.pairs import Floats, check_square_symmetric, pair_count, without_diagonal
+from countergraph.graphs.pairs import Floats, pair_count
+from countergraph.graphs.text_table import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DATASET_FORMAT, OLD_FORMAT = "countergraph-dataset/2", "countergraph-dataset/1"
 """Format name and version, stored in every dataset file. Files of version 1 hold graphs only."""
+NUMBERS = (".txt", ".csv", ".tsv", ".npy")
+"""The suffixes of files of numbers."""
 READ_ERRORS = (
     OSError,
     KeyError,
@@ -39,104 +39,16 @@ READ_ERRORS = (
 """All exceptions that numpy, zipfile and zlib raise for a damaged file or a file of another format."""
 
 
-class Table(NamedTuple):
-    """A numeric table, with the names of its columns if the file contains them."""
-
-    numbers: NDArray[np.generic]
-    names: tuple[str, ...] | None = None
-
-
-def _read_text(path: Path, delimiter: str | None = None) -> Table:
-    lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    if not lines:
-        raise ValueError("the file is empty")
-    try:
-        return Table(np.loadtxt(lines, delimiter=delimiter, ndmin=2))
-    except ValueError:
-        if delimiter is None:
-            raise
-        return _parse_spreadsheet(lines, ";" if delimiter == "," and ";" in lines[0] else delimiter)
-
-
-def _parse_spreadsheet(lines: list[str], delimiter: str) -> Table:
-    """Read a numeric table that may have column and row names, as spreadsheets and pandas write it."""
-    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
-    empty_corner = not rows[0][0]
-    header: list[str] = []
-    if empty_corner or not all(_is_number(cell) for cell in rows[0][1:]):
-        header, *rows = rows
-    if empty_corner or not all(_is_number(row[0]) for row in rows):
-        header, rows = header[1:] if len(header) == len(rows[0]) else header, [row[1:] for row in rows]
-    for number, row in enumerate(rows, start=1):
-        text = next((cell for cell in row if not _is_number(cell)), None)
-        if text is not None or len(row) != len(rows[0]):
-            found = f"{len(row)} entries, not {len(rows[0])}" if text is None else f"{text[:20]!r}, not a number"
-            raise ValueError(f"row {number} of the numbers has {found}")
-    has_names = bool(header) and len(header) == len(rows[0]) and not all(_is_number(cell) for cell in header)
-    return Table(np.array(rows, dtype=np.float64), tuple(header) if has_names else None)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-MATRIX_READERS: dict[str, Callable[[Path], Table]] = {
-    ".txt": _read_text,
-    ".csv": partial(_read_text, delimiter=","),
-    ".tsv": partial(_read_text, delimiter="\t"),
-    ".npy": lambda path: Table(np.asarray(np.load(path, allow_pickle=False))),
-}
-"""The readers of matrix files, by suffix."""
-
-
-def read_matrix(path: Path) -> tuple[Floats, tuple[str, ...] | None]:
-    """Read a symmetric connectivity matrix from a .txt, .csv, .tsv or .npy file, and the ROI names if there are any.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read, or the matrix is not square, not finite or not symmetric; the diagonal is ignored.
-        The message starts with the path.
-    """
-    path = Path(path)
-    table = _read(path)
-    matrix = _drop_column_numbers(np.asarray(table.numbers, dtype=np.float64))
-    try:
-        if matrix.ndim != 2:
-            raise GraphError(f"the matrix must be square, not of shape {matrix.shape}")
-        check_square_symmetric(without_diagonal(matrix), "the matrix")
-    except GraphError as error:
-        raise FileError(f"{path}: {error}") from None
-    return np.asarray(matrix, dtype=np.float64), table.names
-
-
 def read_numbers(path: Path) -> Floats:
-    """Read a numeric array of any shape from a .txt, .csv, .tsv or .npy file."""
-    return np.asarray(_read(path).numbers, dtype=np.float64)
-
-
-def _read(path: Path) -> Table:
-    suffix = path.suffix.lower()
-    if suffix not in MATRIX_READERS:
-        raise FileError(f"{path}: unknown file format {path.suffix!r}. Supported: {', '.join(MATRIX_READERS)}")
+    """Read a numeric array of any shape from a .npy file, or from a text file."""
+    if path.suffix.lower() not in NUMBERS:
+        raise FileError(f"{path}: unknown file format {path.suffix!r}. Supported: {', '.join(NUMBERS)}")
     try:
-        table = MATRIX_READERS[suffix](path)
-        return table._replace(numbers=_to_floats(table.numbers))
+        if path.suffix.lower() == ".npy":
+            return _to_floats(np.asarray(np.load(path, allow_pickle=False)))
+        return read_table(path).numbers
     except READ_ERRORS as error:
-        raise FileError(f"{path}: cannot be read as a matrix ({error})") from error
-
-
-def _drop_column_numbers(matrix: Floats) -> Floats:
-    """Drop a first row that contains only the column numbers, which pandas writes for a matrix without names."""
-    if matrix.ndim == 2 and len(matrix) == matrix.shape[1] + 1:
-        numbers = np.arange(matrix.shape[1])
-        if (matrix[0] == numbers).all() or (matrix[0] == numbers + 1).all():
-            return matrix[1:]
-    return matrix
+        raise FileError(f"{path}: cannot be read as numbers ({error})") from error
 
 
 def save_dataset(data: GraphDataset, path: str | Path) -> Path:
@@ -210,8 +122,7 @@ def _not_a_dataset(path: Path) -> str:
         return f"{path}: is not a dataset file of countergraph, or is damaged"
     return (
         f"{path}: is not a dataset file of countergraph; unknown file format {path.suffix!r}. "
-        "Supported: a dataset file written by save_dataset (.npz), or a folder of matrices "
-        f"({', '.join(MATRIX_READERS)})"
+        "Supported: a dataset file written by data.save (.npz), or a folder of matrices or time series"
     )
 
 
