@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from countergraph.errors import InputError, Interrupted, NoPairAllowedError, StoppedError, check_integers
 from countergraph.finding.constraints import Constraints
 from countergraph.finding.find import ProgressCallback, find_all
-from countergraph.finding.request import Request, are_counts
+from countergraph.finding.inputs import are_counts
+from countergraph.finding.request import Request
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Values, as_value_vectors
 from countergraph.results.counterfactual import Counterfactuals

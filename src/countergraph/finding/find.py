@@ -8,7 +8,8 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike
 
 from countergraph.errors import CallbackError, InputError, Interrupted
-from countergraph.finding.request import Request, are_counts
+from countergraph.finding.inputs import are_counts
+from countergraph.finding.request import Request
 from countergraph.finding.run import Finished, Progress, SearchRun, interrupted
 from countergraph.finding.start import Start
 from countergraph.graphs.dataset import GraphDataset

@@ -15,6 +15,7 @@ from countergraph.errors import InputError
 from countergraph.finding.alternatives import Alternatives
 from countergraph.finding.constraints import Constraints
 from countergraph.finding.exact import is_exact, resolve_method
+from countergraph.finding.inputs import check_dataset, default_effort, oracle_of, reference_of, target_label, vectors_of
 from countergraph.finding.mismatch import Mismatches
 from countergraph.finding.start import Start, start_flips
 from countergraph.finding.units import changed_units, units_of
@@ -22,7 +23,7 @@ from countergraph.graphs.atlas import Atlas
 from countergraph.graphs.correlation import has_correlations, nearest_correlation
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.measure import Measure, diagonal_of
-from countergraph.graphs.pairs import Label, Values, as_value_vectors, is_weighted, roi_count
+from countergraph.graphs.pairs import Label, Values, is_weighted, roi_count
 from countergraph.oracle.answers import Labels, Scored
 from countergraph.oracle.described import DescribedModel
 from countergraph.oracle.oracle import Oracle
@@ -32,7 +33,7 @@ from countergraph.results.wording import why_nothing
 from countergraph.search.job import Job
 from countergraph.search.limits import NO_LIMITS, Limits
 from countergraph.search.network import Layout, Network, Problem
-from countergraph.search.options import Effort, SearchOptions
+from countergraph.search.options import SearchOptions
 from countergraph.search.protocol import Flips, Reference
 from countergraph.search.record import Record
 from countergraph.search.units import Units
@@ -67,9 +68,9 @@ class Request:
     ) -> Request:
         """Check everything before the first call."""
         cohort = graphs if isinstance(graphs, GraphDataset) else None
-        values = _vectors(graphs, dataset)
+        values = vectors_of(graphs, dataset)
         dataset = dataset if dataset is not None else cohort
-        _check_dataset(options, dataset, values, cohort)
+        check_dataset(options, dataset, values, cohort)
         if isinstance(black_box, DescribedModel) and cohort is not None:
             black_box.check_fits(cohort)
         oracle = oracle_of(black_box)
@@ -80,8 +81,8 @@ class Request:
         classes = oracle.classes if dataset is None else dataset.classes
         resolved = replace(
             options,
-            target=_target(options.target, classes),
-            effort=_effort(options, len(values) * len(options.run_numbers)),
+            target=target_label(options.target, classes),
+            effort=default_effort(options, len(values) * len(options.run_numbers)),
             method=resolve_method(black_box, values, options, start is not None),
             amounts=options.amounts and values.dtype != np.bool_,
             valid=options.valid if values.dtype != np.bool_ else "check",
@@ -188,7 +189,7 @@ class Request:
     @cached_property
     def _reference(self) -> Reference | None:
         """The labelled networks in the form that the searches use."""
-        reference = _reference(self.dataset)
+        reference = reference_of(self.dataset)
         if reference is None or self.units is None:
             return reference
         return Reference(self.units.means(reference.values), reference.labels, reference.values)
@@ -328,83 +329,6 @@ class Request:
         )
         wanted = None if self.options.target is None else target
         return why_nothing(record.flipped, record.flipped_within_most, record.limits.most, wanted, answered)
-
-
-def are_counts(networks: ArrayLike, dataset: GraphDataset | None) -> bool:
-    """Check whether networks are counts, even if all of them are 0 or 1, because those of the dataset are."""
-    is_count = isinstance(dataset, GraphDataset) and dataset.measure == "count"
-    return is_count and np.asarray(networks).dtype != np.bool_
-
-
-def oracle_of(black_box: object) -> Oracle:
-    """Return an oracle around a black box. The classes of a `DescribedModel` are identified by name, not by order."""
-    if isinstance(black_box, Oracle):
-        return black_box
-    return Oracle(black_box, classes=black_box.classes if isinstance(black_box, DescribedModel) else None)
-
-
-def _vectors(graphs: GraphDataset | ArrayLike, dataset: GraphDataset | None) -> Values:
-    if isinstance(graphs, GraphDataset):
-        return graphs.values
-    return as_value_vectors(graphs, weighted=are_counts(graphs, dataset))
-
-
-def _reference(dataset: GraphDataset | None) -> Reference | None:
-    """Return the labelled graphs; None if all labels are the same."""
-    if dataset is None or np.unique(dataset.labels).size < 2:
-        return None
-    return Reference(dataset.values, dataset.labels)
-
-
-def _check_dataset(
-    options: SearchOptions, dataset: GraphDataset | None, values: Values, cohort: GraphDataset | None
-) -> None:
-    if dataset is not None and not isinstance(dataset, GraphDataset):
-        raise InputError(f"dataset must be a GraphDataset, not {type(dataset).__name__}")
-    needing = [phase.name for phase in options.phases if phase.needs_dataset]
-    if needing and _reference(dataset) is None:
-        found = "no dataset was given" if dataset is None else "all graphs of the dataset are in one class"
-        verb = "need" if len(needing) > 1 else "needs"
-        raise InputError(
-            f"{' and '.join(needing)} {verb} labelled graphs of several classes, but {found}: "
-            "pass a GraphDataset as dataset="
-        )
-    if dataset is not None and dataset.values.shape[1] != values.shape[1]:
-        raise InputError(
-            f"the graphs have {values.shape[1]} pairs, but the dataset has {dataset.values.shape[1]}: the ROIs differ"
-        )
-    measures = {each.measure for each in (cohort, dataset) if each is not None} - {"unknown"}
-    if len(measures) > 1 and "edge" not in measures:
-        assert cohort is not None
-        assert dataset is not None
-        raise InputError(
-            f"the networks are of the measure {cohort.measure!r}, but those of the dataset of {dataset.measure!r}: "
-            "convert one of them, so that both are as the classifier was trained on"
-        )
-    if dataset is not None and dataset.weighted != (values.dtype != np.bool_):
-        weighted, binary = ("dataset", "graphs to explain")[:: 1 if dataset.weighted else -1]
-        raise InputError(
-            f"there are other values than 0 and 1 in the {weighted}, but only 0 and 1 in the {binary}: pass both as "
-            "the classifier was trained on"
-        )
-
-
-def _effort(options: SearchOptions, n_searches: int) -> Effort | None:
-    """Return the effort: by default that of an explanation for one search, and that of a cohort for several."""
-    if options.effort is not None or not options.parsed_method.is_joint:
-        return options.effort
-    return "thorough" if n_searches == 1 else "standard"
-
-
-def _target(target: Label | None, classes: tuple[str, ...] | None) -> Label | None:
-    """Return the label of the target class."""
-    if target is None or classes is None:
-        return target
-    if isinstance(target, str) and target in classes:
-        return classes.index(target)
-    if isinstance(target, int) and 0 <= target < len(classes):
-        return target
-    raise InputError(f"target must be one of the classes {', '.join(classes)} (or its label), not {target!r}")
 
 
 def _seed(values: Values, seed: int, run: int) -> np.random.SeedSequence:

@@ -10,7 +10,7 @@ from math import comb
 import numpy as np
 
 from countergraph.errors import InputError, TooManyCallsError, check_integers
-from countergraph.finding.request import oracle_of
+from countergraph.finding.inputs import oracle_of
 from countergraph.finding.units import changed_units, units_of_result
 from countergraph.graphs.correlation import has_correlations, nearest_correlation
 from countergraph.graphs.measure import diagonal_of

@@ -9,7 +9,7 @@ from countergraph.classifiers.linear_form import LinearInEdges, coefficients_of,
 from countergraph.classifiers.model import Model
 from countergraph.errors import InputError
 from countergraph.finding.alternatives import Alternatives
-from countergraph.finding.request import are_counts
+from countergraph.finding.inputs import are_counts
 from countergraph.graphs.dataset import GraphDataset
 from countergraph.graphs.pairs import Floats, Values, as_value_vector
 from countergraph.oracle.oracle import Oracle
