@@ -126,6 +126,7 @@ def test_time_series_become_connectivity(name: str, kind: str, tmp_path: Path) -
     matrices, off_diagonal = np.asarray(data.matrices, dtype=float), 1 - np.eye(N_ROIS)
     np.testing.assert_allclose(matrices * off_diagonal, expected * off_diagonal, atol=1e-4)
     assert data.measure == ("correlation" if kind == "correlation" else "unknown")
+    assert data.about["connectivity"] == kind
 
 
 def test_square_time_series_are_named_or_chosen(tmp_path: Path) -> None:

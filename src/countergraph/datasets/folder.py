@@ -172,6 +172,8 @@ def resolve_atlas(atlas: Atlas | str | Path | None) -> Atlas | None:
 class _Networks(NamedTuple):
     values: Values
     measure: Measure
+    connectivity: str | None = None
+    """How they were computed, if the files contain time series."""
 
 
 class ReadOptions(NamedTuple):
@@ -192,8 +194,10 @@ def _read_networks(paths: list[Path], options: ReadOptions, atlas: Atlas | None)
     if atlas is None and len(names_by_path) == len(paths):
         atlas = Atlas(names_by_path[paths[0]], name=f"{contents[0].numbers.shape[1]} named ROIs")
     measures: set[Measure]
+    computed: str | None = None
     if contents[0].kind == "time series":
-        matrices, found = connectivity(paths, contents, options.kind)
+        computed = options.kind
+        matrices, found = connectivity(paths, contents, computed)
         networks = [_to_values(path, each, options.binarize) for path, each in zip(paths, matrices, strict=True)]
         measures = {found} if options.binarize is None else {"edge"}
     else:
@@ -202,7 +206,7 @@ def _read_networks(paths: list[Path], options: ReadOptions, atlas: Atlas | None)
         measures = {network.measure for network in networks}
     detected = measures.pop() if len(measures) == 1 else "unknown"
     measure = detected if options.measure is None else options.measure
-    return _Networks(np.stack([network.values for network in networks]), measure), atlas
+    return _Networks(np.stack([network.values for network in networks]), measure, computed), atlas
 
 
 def _check_alike(paths: list[Path], contents: list[Content]) -> None:
@@ -289,6 +293,8 @@ def _dataset(
     atlas: Atlas | None,
     about: dict[str, Any],
 ) -> GraphDataset:
+    if networks.connectivity is not None:
+        about = about | {"connectivity": networks.connectivity}
     try:
         return GraphDataset(networks.values, labels, names, classes, atlas, about=about, measure=networks.measure)
     except InputError as error:
