@@ -9,6 +9,7 @@ import pytest
 import countergraph as cg
 from countergraph.errors import FileError, InputError, NotFoundError
 from countergraph.graphs.pairs import to_adjacency
+from tests.command_line import countergraph
 from tests.conftest import random_graphs
 
 GRAPHS = random_graphs(5, 6, seed=2)
@@ -303,3 +304,73 @@ def test_table_of_labels_in_bids_style(tmp_path: Path) -> None:
         InputError, match="labels must be a mapping of names to classes or the path of a table, not DataFrame"
     ):
         cg.load_dataset(tmp_path, labels=pd.read_csv(table))
+
+
+ABIDE = "SUB_ID,FILE_ID,DX_GROUP,AGE_AT_SCAN,SEX,SITE_ID,comment\n"
+
+
+@pytest.fixture
+def abide(tmp_path: Path) -> Path:
+    """Write matrices and a table as the phenotypes of ABIDE: DX_GROUP is 1 for autism and 2 for controls."""
+    rows = [f"{50001 + k},Pitt_{50001 + k:07d},{1 + k % 2},{9.5 + k},{1 + k // 2},PITT," for k in range(4)]
+    (tmp_path / "phenotypes.csv").write_text(ABIDE + "\n".join(rows) + "\n")
+    (tmp_path / "study").mkdir()
+    for k, matrix in enumerate(MATRICES[:4]):
+        write(tmp_path / "study" / f"Pitt_{50001 + k:07d}.csv", matrix)
+    return tmp_path
+
+
+def test_tables_have_usual_columns_classes_and_attributes(abide: Path) -> None:
+    data = cg.load_dataset(
+        abide / "study", labels=abide / "phenotypes.csv", name_column="file_id", classes={"1": "ASD", "2": "TD"}
+    )
+    assert data.classes == ("TD", "ASD")
+    assert data.labels.tolist() == [1, 0, 1, 0]
+    assert data.attributes is not None
+    assert data.attributes["AGE_AT_SCAN"].tolist() == [9.5, 10.5, 11.5, 12.5]
+    assert data.attributes["SITE_ID"].tolist() == ["PITT"] * 4
+    assert data.attributes["SUB_ID"].tolist() == ["50001", "50002", "50003", "50004"], "not a number to average"
+    assert "comment" not in data.attributes, "a column without entries"
+    assert "SUB_ID (mean)" not in data.summary()
+    assert data.summary().loc["ASD", "AGE_AT_SCAN (mean)"] == 10.5
+    loaded = cg.load_dataset(data.save(abide / "data.npz"))
+    assert loaded.attributes is not None
+    assert loaded.attributes.equals(data.attributes)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_tables_have_any_delimiter_and_letter_case(abide: Path, delimiter: str) -> None:
+    lines = ["Participant_ID,Diagnosis", *(f"Pitt_{50001 + k:07d},{'ab'[k % 2]}" for k in range(4))]
+    (abide / "t.csv").write_text("\n".join(lines).replace(",", delimiter))
+    data = cg.load_dataset(abide / "study", labels=abide / "t.csv")
+    assert (data.classes, data.labels.tolist(), data.attributes) == (("a", "b"), [0, 1, 0, 1], None)
+
+
+def test_wrong_tables_are_refused(abide: Path) -> None:
+    study, table = abide / "study", abide / "phenotypes.csv"
+    for options, message in (
+        ({"name_column": "who"}, r"needs a column who; found .*\(--name-column\) to choose another"),
+        (
+            {"name_column": "FILE_ID", "label_column": "group"},
+            "needs a column group; found the columns SUB_ID",
+        ),
+        (
+            {"name_column": "FILE_ID", "classes": {"1": "ASD"}},
+            "classes must name all entries .*; 2 are missing",
+        ),
+        ({"name_column": "SUB_ID"}, "labels has no entry, or n/a, for Pitt_0050001"),
+    ):
+        with pytest.raises(InputError, match=message):
+            cg.load_dataset(study, labels=table, **options)
+    with pytest.raises(InputError, match="are for a table of subjects: pass labels="):
+        cg.load_dataset(study, classes={"1": "ASD"})
+
+
+def test_tables_on_the_command_line(abide: Path) -> None:
+    words = ["data", "import", "study", "--labels", "phenotypes.csv", "--name-column", "FILE_ID", "--out", "out.npz"]
+    done = countergraph(*words, "--classes", "1=ASD,2=TD", cwd=abide)
+    assert done.returncode == 0, done.stderr
+    assert cg.load_dataset(abide / "out.npz").classes == ("TD", "ASD")
+    failed = countergraph(*words, "--force", "--classes", "ASD", cwd=abide)
+    assert failed.returncode == 2
+    assert "--classes must be entries and names such as 1=ASD,2=TD, not 'ASD'" in failed.stderr

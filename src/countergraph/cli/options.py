@@ -61,6 +61,8 @@ class DataOptions:
         from countergraph.datasets.load import load_dataset
 
         given = {each.name: getattr(self, each.name) for each in fields(self)}
+        if given.get("classes") is not None:
+            given["classes"] = _classes(given["classes"])
         return load_dataset(source, **{name: value for name, value in given.items() if value is not None})
 
     def load_explained(self, source: str) -> GraphDataset:
@@ -78,6 +80,15 @@ class DataOptions:
 class FileOptions(DataOptions):
     """Options for reading a dataset, and the formats of its files."""
 
+    name_column: Annotated[
+        str | None, typer.Option(help="The column of names in the table of --labels; by default a usual one.")
+    ] = None
+    label_column: Annotated[
+        str | None, typer.Option(help="The column of labels in the table of --labels; by default a usual one.")
+    ] = None
+    classes: Annotated[
+        str | None, typer.Option(help="The names of the classes by the entries of that column: 1=ASD,2=TD.")
+    ] = None
     format: Annotated[
         str | None,
         typer.Option(help="For a folder: text, numpy, matlab or mrtrix; matrix or timeseries if that is not detected."),
@@ -193,6 +204,14 @@ class SearchFlags:
             keep_connected=self.keep_connected,
         )
         return constraints if constraints.describe() else None
+
+
+def _classes(text: str) -> dict[str, str]:
+    """Return the mapping of "1=ASD,2=TD"."""
+    parts = [part.partition("=") for part in text.split(",")]
+    if not all(entry.strip() and name.strip() for entry, _, name in parts):
+        raise InputError(f"--classes must be entries and names such as 1=ASD,2=TD, not {text!r}")
+    return {entry.strip(): name.strip() for entry, _, name in parts}
 
 
 def expand_options(command: Callable[..., None]) -> Callable[..., None]:

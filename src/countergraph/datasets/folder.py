@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from countergraph.datasets.connectivity import check_kind, connectivity
-from countergraph.datasets.labels import as_labels, encode_labels, order_classes, subject_name
+from countergraph.datasets.labels import (
+    Columns,
+    as_table,
+    attribute_table,
+    encode_labels,
+    order_classes,
+    subject_name,
+)
 from countergraph.datasets.readers.content import Content
 from countergraph.datasets.readers.registry import check_format, read_content, suffixes
 from countergraph.errors import FileError, GraphError, InputError
@@ -26,6 +33,9 @@ from countergraph.graphs.pairs import (
     without_diagonal,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 UMCD_MATRIX = "_connectivity_matrix_file.txt"
 """How the names of matrix files of the USC Multimodal Connectivity Database (UMCD) end."""
 
@@ -40,6 +50,9 @@ def load_folder(
     control: str | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     kind: str = "correlation",
+    name_column: str | None = None,
+    label_column: str | None = None,
+    classes: Mapping[str, str] | None = None,
 ) -> GraphDataset:
     """Load a folder with one subfolder of matrices per class, or a folder with all matrices and a table of labels.
 
@@ -49,7 +62,8 @@ def load_folder(
         ``folder/CLASS/SUBJECT.txt``, one matrix or time series (time points, ROIs) for each subject, in any format of
         `countergraph.datasets.readers`; with ``labels``, ``folder/SUBJECT.txt``.
     labels
-        The class of each subject by name, as a mapping or the path of a table (see `read_labels`).
+        The class of each subject by name, as a mapping or the path of a table. The other columns of a table become
+        attributes of the subjects.
     atlas
         An `Atlas`, ``"aal116"``, or the path of a table (see `load_atlas`). By default the ROIs get the names of the
         columns of the files or, if these have no names, numbers.
@@ -69,6 +83,10 @@ def load_folder(
         For time series, the connectivity that nilearn's ``ConnectivityMeasure`` computes: ``"correlation"``,
         ``"partial correlation"``, ``"tangent"`` or ``"covariance"``. ``"tangent"`` is fitted on all subjects of the
         folder.
+    name_column, label_column
+        The columns of the table ``labels``; by default the usual names, such as participant_id and diagnosis.
+    classes
+        The names of the classes by the entries of the column of labels: ``{"1": "ASD", "2": "TD"}``.
     """
     folder = Path(folder)
     check_format(format)
@@ -79,11 +97,14 @@ def load_folder(
         paths = [path for path in _matrix_files(folder) if not _same_file(path, labels)]
         if not paths:
             raise FileError(f"{folder}: contains no matrices ({', '.join(suffixes())}){_unknown_formats([folder])}")
-        labels_by_name = as_labels(labels)
-        names = [subject_name(path.stem, labels_by_name) for path in paths]
-        codes, classes = encode_labels(folder, names, labels_by_name, control)
+        table = as_table(labels, Columns(name_column, label_column, classes))
+        names = [subject_name(path.stem, table.labels) for path in paths]
+        codes, class_names = encode_labels(folder, names, table.labels, control)
         networks, used_atlas = _read_networks(paths, options, resolve_atlas(atlas))
-        return _dataset(folder, networks, codes, names, classes, used_atlas, about)
+        attributes = attribute_table(table, names)
+        return _dataset(folder, networks, codes, names, class_names, used_atlas, about, attributes)
+    if classes is not None or name_column is not None or label_column is not None:
+        raise InputError("name_column, label_column and classes are for a table of subjects: pass labels= (--labels)")
     subfolders = [each for each in sorted(folder.iterdir()) if each.is_dir() and not _is_hidden(each)]
     groups = {each.name: _matrix_files(each) for each in subfolders}
     groups = {name: paths for name, paths in groups.items() if paths}
@@ -93,12 +114,12 @@ def load_folder(
             "or labels= (a mapping or the path of a table) if all matrices are in the folder itself; "
             f"found {', '.join(groups) or 'no subfolders of matrices'}{_unknown_formats([folder, *subfolders])}"
         )
-    classes = order_classes(list(groups), control)
-    paths = [path for name in classes for path in groups[name]]
-    codes = [label for label, name in enumerate(classes) for _ in groups[name]]
+    class_names = order_classes(list(groups), control)
+    paths = [path for name in class_names for path in groups[name]]
+    codes = [label for label, name in enumerate(class_names) for _ in groups[name]]
     names = [path.stem for path in paths]
     networks, used_atlas = _read_networks(paths, options, resolve_atlas(atlas))
-    return _dataset(folder, networks, codes, names, classes, used_atlas, about)
+    return _dataset(folder, networks, codes, names, class_names, used_atlas, about)
 
 
 def load_umcd(
@@ -117,13 +138,13 @@ def load_umcd(
         Contains ``SUBJECT_connectivity_matrix_file.txt``, ``SUBJECT_region_names_full_file.txt`` and
         ``SUBJECT_region_xyz_centers_file.txt`` of every subject. Names and centres must be the same for all subjects.
     labels
-        The class of each subject by name, as a mapping or the path of a table (see `read_labels`).
+        The class of each subject by name, as a mapping or the path of a table (see `load_folder`).
         Required, because the files contain no labels.
     binarize, measure, control
         As in `load_folder`.
     """
     folder = Path(folder)
-    labels_by_name = as_labels(labels)
+    labels_by_name = as_table(labels, Columns()).labels
     paths = sorted(folder.glob(f"*{UMCD_MATRIX}"))
     names = [path.name.removesuffix(UMCD_MATRIX) for path in paths]
     if not paths:
@@ -292,11 +313,12 @@ def _dataset(
     classes: list[str],
     atlas: Atlas | None,
     about: dict[str, Any],
+    attributes: pd.DataFrame | None = None,
 ) -> GraphDataset:
     if networks.connectivity is not None:
         about = about | {"connectivity": networks.connectivity}
     try:
-        return GraphDataset(networks.values, labels, names, classes, atlas, about=about, measure=networks.measure)
+        return GraphDataset(networks.values, labels, names, classes, atlas, attributes, about, networks.measure)
     except InputError as error:
         raise FileError(f"{folder}: {error}") from None
 
