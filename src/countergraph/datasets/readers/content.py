@@ -37,12 +37,10 @@ class Reader:
     name
         The name of the format, for ``format=``.
     suffixes
-        The ends of the names of its files, in lower case.
+        The ends of the names of its files, in lower case; none for a format that must be named with ``format=``.
     read
         Reads a file. It raises ``ValueError`` or an error of the library for a file that it cannot read; the message
         names the cause, not the file.
-    matches
-        Checks by the content whether a file with one of the suffixes is of this format; None if the suffix decides.
     summary
         For the list of formats.
     """
@@ -50,5 +48,4 @@ class Reader:
     name: str
     suffixes: tuple[str, ...]
     read: Callable[[Path], Content]
-    matches: Callable[[Path], bool] | None = None
     summary: str = ""

@@ -20,11 +20,11 @@ READERS: dict[str, Reader] = {
         Reader("matlab", (".mat",), read_matlab, summary="one matrix or time series; files of the CONN toolbox"),
     )
 }
-"""The formats by name. The first reader whose suffix and content fit a file reads it."""
+"""The formats by name. The first reader with the suffix of a file reads it."""
 KINDS = {"matrix": "matrix", "timeseries": "time series"}
 """What ``format=`` may require of the content."""
-TIME_SERIES_NAMES = ("_timeseries", "_bold")
-"""Ends of the names of files that contain time series, by BIDS."""
+TIME_SERIES_NAME = "_timeseries"
+"""The end of the names of files that contain time series, by BIDS."""
 
 
 def suffixes() -> tuple[str, ...]:
@@ -71,13 +71,13 @@ def read_content(path: Path, name: str | None = None) -> Content:
 
 def _is_series(path: Path) -> bool:
     stem = path.name.lower().partition(".")[0]
-    return path.suffix.lower() == ".1d" or stem.endswith(TIME_SERIES_NAMES)
+    return path.suffix.lower() == ".1d" or stem.endswith(TIME_SERIES_NAME)
 
 
 def _reader(path: Path, name: str | None) -> Reader:
     if name in READERS:
         return READERS[name]
-    fitting = [each for each in READERS.values() if path.name.lower().endswith(each.suffixes)]
-    if not fitting:
-        raise FileError(f"{path}: unknown file format {path.suffix!r}. Supported: {', '.join(suffixes())}")
-    return next((each for each in fitting if each.matches is None or each.matches(path)), fitting[0])
+    for reader in READERS.values():
+        if path.name.lower().endswith(reader.suffixes):
+            return reader
+    raise FileError(f"{path}: unknown file format {path.suffix!r}. Supported: {', '.join(suffixes())}")
